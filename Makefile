@@ -1,0 +1,50 @@
+# The commands of daily work. `make help` lists them.
+
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+# Tests that need neither Spark nor a server, nor a long time.
+QUICK := not spark and not postgres and not crash and not slow and not bench
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint bench golden docs constraints clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## virtual environment, pinned packages, Java, jars
+	@scripts/setup.sh
+
+demo: setup ## a small shop with five stream tables, from nothing, on this machine
+	@$(BIN)/streamtables demo $(ARGS)
+
+lint: ## format, lint, types, layers, generated pages
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo > .venv/layers.log || { cat .venv/layers.log; exit 1; }
+	@$(BIN)/python scripts/generate_docs.py --check
+
+check: export STREAMTABLES_SKIP_JAVA = 1
+check: setup lint ## what every change must pass: lint and the tests without Spark, under two minutes
+	@$(PYTEST) -q -m "$(QUICK)" $(ARGS)
+
+test: setup lint ## everything, Spark included; the last line is pytest's
+	@$(PYTEST) -q -m "not bench" --hypothesis-profile=ci $(ARGS)
+
+bench: setup ## measure against full refresh and a bare Delta commit; JSON and a table
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+golden: setup ## rewrite the golden files; review the difference like code
+	@$(PYTEST) -q tests/golden --update-golden $(ARGS)
+
+docs: setup ## rewrite the generated pages
+	@$(BIN)/python scripts/generate_docs.py
+
+constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
+	@uv pip compile pyproject.toml --all-extras --universal --upgrade --generate-hashes \
+	    --no-emit-index-url --custom-compile-command "make constraints" --quiet -o constraints.txt
+
+clean: ## remove what runs left behind; the virtual environment stays
+	@rm -rf build dist warehouse spark-warehouse metastore_db derby.log .coverage htmlcov \
+	    .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	@find src tests scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,32 @@
+"""Stream tables for Apache Spark: Delta tables that stay equal to their query.
+
+connect(warehouse)              open a warehouse; see `streamtables.api.StreamTables`
+compile(sql, tables=…, keys=…)  the compiler alone: SQL in, delta SQL out
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from streamtables.api import StreamTables, connect
+    from streamtables.compiler.plan import compile_sql as compile
+
+__version__ = "0.1.0"
+__all__ = ["StreamTables", "compile", "connect"]
+
+# Imported on use: the command line must start without sqlglot, SQLAlchemy and Arrow.
+_HOMES = {
+    "StreamTables": ("streamtables.api", "StreamTables"),
+    "connect": ("streamtables.api", "connect"),
+    "compile": ("streamtables.compiler.plan", "compile_sql"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)

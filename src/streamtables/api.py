@@ -1,0 +1,401 @@
+"""Everything a person can ask for; the command line and the web call only this.
+
+Reading never writes, and nothing starts Java until rows must move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.catalog import Catalog, default_location
+from streamtables.catalog.models import (
+    Alteration,
+    Column,
+    RefreshRecord,
+    Source,
+    StreamTable,
+    new_id,
+)
+from streamtables.catalog.names import check_name
+from streamtables.choices import checked_choices, checked_options
+from streamtables.engine.describe import TableDescription, describe, enable_change_feed
+from streamtables.engine.reading import read_rows, read_visible, run_sql
+from streamtables.engine.session import SparkSessions
+from streamtables.engine.spark_start import SparkSettings
+from streamtables.errors import (
+    AlreadyExistsError,
+    ConfigError,
+    NotFoundError,
+    SourceUnusableError,
+)
+from streamtables.explanation import Explanation, explain_plan
+from streamtables.positions import Version
+from streamtables.refresh.define import compiled, define, inputs_of
+from streamtables.refresh.plans import query_hash
+from streamtables.refresh.recover import recover
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.round import Round, with_ancestors
+from streamtables.refresh.status import TableStatus, status_of
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.verify import Verification, stored_standing, verify
+from streamtables.settings import Settings, load_settings
+from streamtables.sources.delta import DeltaWatch
+from streamtables.statements import run_statement
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from streamtables.engine.handles import Rows, Session
+
+Clock = Callable[[], datetime]
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class StreamTables:
+    """An open warehouse: its catalog, and Spark when it is needed."""
+
+    def __init__(
+        self,
+        warehouse: str | Path,
+        *,
+        catalog: str | None = None,
+        spark: Session | None = None,
+        settings: Settings | None = None,
+        clock: Clock = _utc_now,
+    ) -> None:
+        self.warehouse = Path(warehouse)
+        self.settings = settings or load_settings(self.warehouse)
+        self._catalog = Catalog.open(catalog or default_location(self.warehouse))
+        sessions = SparkSessions(_spark_settings(self.settings), spark=spark)
+        self._around = Surroundings(
+            catalog=self._catalog,
+            sessions=sessions,
+            settings=self.settings,
+            clock=clock,
+            watch=DeltaWatch(sessions),
+        )
+        recover(self._around)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the catalog, and stop Spark if it was started here."""
+        self._around.sessions.stop()
+        self._catalog.close()
+
+    @property
+    def spark(self) -> Session:
+        """The Spark session; made on first use."""
+        return self._around.sessions.get()
+
+    # Sources
+
+    def add_source(
+        self,
+        name: str,
+        *,
+        path: str | Path | None = None,
+        table: str | None = None,
+        key: Sequence[str] | None = None,
+        enable_change_feed: bool = False,
+    ) -> Source:
+        """Register a Delta table, by its path or its name in Spark's catalog, as a source."""
+        check_name(name)
+        location = self._location(path, table)
+        description = self._source_description(name, location, switch_on=enable_change_feed)
+        known = {column.name.lower(): column.name for column in description.columns}
+        for column in key or ():
+            if column.lower() not in known:
+                raise ConfigError(f'key column "{column}" is not a column of the table')
+        return self._catalog.add_source(
+            Source(
+                id=new_id(),
+                name=name,
+                location=location,
+                columns=tuple(Column(c.name, c.type, c.nullable) for c in description.columns),
+                delta_table_id=description.table_id,
+                added_at=self._around.clock(),
+                key_columns=tuple(known[column.lower()] for column in key or ()),
+            )
+        )
+
+    def sources(self) -> list[Source]:
+        """Return all sources, by name."""
+        return list(self._catalog.sources())
+
+    def drop_source(self, name: str) -> Source:
+        """Forget a source that no stream table reads; its table stays as it is."""
+        return self._catalog.drop_source(name)
+
+    # Definitions
+
+    def create(
+        self,
+        name: str,
+        query: str,
+        *,
+        schedule: str = "manual",
+        mode: str = "auto",
+        full: str = "allow",
+        tier: str = "hot",
+        replace: bool = False,
+        if_not_exists: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> StreamTable:
+        """Define a stream table; its first refresh fills it."""
+        check_name(name)
+        choices = checked_choices(schedule, mode, full, tier, options)
+        snapshot = self._catalog.snapshot()
+        existing = snapshot.definitions.named(name)
+        if existing is not None and not replace:
+            if if_not_exists and isinstance(existing, StreamTable):
+                return existing
+            raise AlreadyExistsError(
+                f'the name "{name}" is taken', hint="Choose another name, or use replace=True."
+            )
+        table_id = new_id()
+        definition = define(
+            name,
+            query,
+            choices,
+            snapshot.definitions,
+            location=str(self.warehouse.absolute() / "tables" / f"{name}-{table_id[:8]}"),
+            at=self._around.clock(),
+        )
+        return self._catalog.create_stream_table(
+            definition.table, definition.inputs, replace=replace
+        )
+
+    def alter(
+        self,
+        name: str,
+        *,
+        query: str | None = None,
+        schedule: str | None = None,
+        mode: str | None = None,
+        full: str | None = None,
+        tier: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> StreamTable:
+        """Change parts of a definition; a new query means a full refresh, with that reason."""
+        snapshot = self._catalog.snapshot()
+        table = snapshot.definitions.stream_table(name)
+        choices = checked_choices(
+            schedule or table.schedule,
+            mode or table.mode,
+            full or table.full_policy,
+            tier or table.tier,
+            {**table.options, **checked_options(options)},
+        )
+        changes: Alteration = {
+            "schedule": choices.schedule,
+            "mode": choices.mode,
+            "full_policy": choices.full,
+            "tier": choices.tier,
+            "options": dict(choices.options or {}),
+        }
+        text = query if query is not None else table.query
+        plan = compiled(text, snapshot.definitions, mode=choices.mode, name=table.name)
+        if query is not None:
+            changes["query"] = query.strip()
+            changes["defining_query_hash"] = query_hash(query)
+            changes["columns"] = tuple(Column(shown, type_) for shown, type_ in plan.output)
+            changes["key_columns"] = tuple(plan.key) if plan.key is not None else None
+        inputs = inputs_of(plan, snapshot.definitions)
+        return self._catalog.alter_stream_table(
+            table.id, at=self._around.clock(), inputs=inputs, **changes
+        )
+
+    def pause(self, name: str, reason: str = "paused by a user") -> StreamTable:
+        """Stop refreshing a table until it is resumed."""
+        table = self._catalog.stream_table(name)
+        return self._catalog.set_state(table.id, "paused", reason, at=self._around.clock())
+
+    def resume(self, name: str) -> StreamTable:
+        """Let a paused or suspended table be refreshed again."""
+        table = self._catalog.stream_table(name)
+        if table.state not in ("paused", "suspended"):
+            return table
+        return self._catalog.set_state(table.id, "active", "", at=self._around.clock())
+
+    def drop(
+        self, name: str, *, cascade: bool = False, if_exists: bool = False
+    ) -> list[StreamTable]:
+        """Forget a stream table; its Delta table stays where it is."""
+        try:
+            table = self._catalog.stream_table(name)
+        except NotFoundError:
+            if if_exists:
+                return []
+            raise
+        return list(self._catalog.drop_stream_table(table.id, cascade=cascade))
+
+    def sql(self, text: str) -> object:
+        """Run a statement about stream tables; anything else goes to Spark."""
+        return run_statement(self, text)
+
+    def spark_sql(self, text: str) -> Rows:
+        """Run a statement in Spark; sources and stream tables can be read by their names."""
+        return run_sql(self.spark, text, self._visible_tables(text))
+
+    # Refreshing
+
+    def refresh(self, name: str, *, full: bool = False, upstream: bool = True) -> Refresh:
+        """Bring a table, and what it stands on, to the sources as they are now."""
+        snapshot = self._catalog.snapshot()
+        table = snapshot.definitions.stream_table(name)
+        tables = with_ancestors(snapshot, [table]) if upstream else (table,)
+        forced = frozenset({table.id} if full else ())
+        results = Round(self._around, snapshot, tables, forced).run()
+        answer = results[-1]
+        for result in (*results[:-1], answer):
+            if result.error is not None:
+                raise result.error
+        return answer
+
+    def refresh_all(self) -> list[Refresh]:
+        """Refresh every table, in dependency order, on one set of pins."""
+        snapshot = self._catalog.snapshot()
+        tables = with_ancestors(snapshot, snapshot.stream_tables.values())
+        active = tuple(table for table in tables if table.state != "paused")
+        return Round(self._around, snapshot, active).run()
+
+    def repair(self, name: str) -> Refresh:
+        """Rebuild a table from its query, whatever happened to its rows."""
+        return self.refresh(name, full=True)
+
+    # Looking
+
+    def read(self, name: str) -> Rows:
+        """Return a table's rows without hidden columns, as of its last refresh."""
+        snapshot = self._catalog.snapshot()
+        table = snapshot.definitions.stream_table(name)
+        standing = stored_standing(table, snapshot, self._around)
+        return read_visible(self.spark, table.location, standing.version)
+
+    def read_rows(self, name: str, limit: int = 20) -> pa.Table:
+        """Return the first rows of a table as Arrow, without starting Spark."""
+        snapshot = self._catalog.snapshot()
+        table = snapshot.definitions.stream_table(name)
+        standing = stored_standing(table, snapshot, self._around)
+        return read_rows(table.location, standing.version, limit)
+
+    def verify(self, name: str) -> Verification:
+        """Recompute a table at its own base frontier, and compare as bags, both ways."""
+        snapshot = self._catalog.snapshot()
+        return verify(snapshot.definitions.stream_table(name), snapshot, self._around)
+
+    def explain(self, name: str) -> Explanation:
+        """Say how a table is maintained, and why so."""
+        snapshot = self._catalog.snapshot()
+        table = snapshot.definitions.stream_table(name)
+        return explain_plan(self._around.plans.plan(table, snapshot.definitions), table)
+
+    def validate(self, query: str) -> Explanation:
+        """Say the same before anything is created."""
+        return explain_plan(compiled(query, self._catalog.snapshot().definitions), None)
+
+    def history(self, name: str, limit: int = 100) -> list[RefreshRecord]:
+        """Return the last refreshes of a table, newest first."""
+        return list(self._catalog.history(self._catalog.stream_table(name).id, limit))
+
+    def status(self) -> list[TableStatus]:
+        """Return where every stream table stands."""
+        snapshot = self._catalog.snapshot()
+        tables = self._catalog.stream_tables()
+        return [status_of(table, snapshot, self._around) for table in tables]
+
+    def stream_tables(self) -> list[StreamTable]:
+        """Return the definitions of all stream tables, by name."""
+        return list(self._catalog.stream_tables())
+
+    # Folders of definitions
+
+    def plan_apply(self, folder: str | Path, *, prune: bool = False) -> ApplyPlan:
+        """Compare a folder of SQL files with the catalog; nothing changes."""
+        return plan_folder(self, Path(folder), prune=prune)
+
+    def apply(self, plan: ApplyPlan) -> ApplyPlan:
+        """Do what a plan says, in an order in which each table finds what it reads."""
+        return apply_plan(self, plan)
+
+    def _visible_tables(self, text: str) -> dict[str, tuple[str, Version | None]]:
+        """Return the sources and filled stream tables whose names occur in a statement."""
+        snapshot = self._catalog.snapshot()
+        lowered = text.lower()
+        found: dict[str, tuple[str, Version | None]] = {}
+        for source in snapshot.sources.values():
+            if source.name.lower() in lowered:
+                found[source.name] = (source.location, None)
+        for table in snapshot.stream_tables.values():
+            standing = snapshot.standings.get(table.id)
+            if table.name.lower() in lowered and standing is not None:
+                found[table.name] = (table.location, standing.version)
+        return found
+
+    def _location(self, path: str | Path | None, table: str | None) -> str:
+        if (path is None) == (table is None):
+            raise ConfigError(
+                "a source needs a path or a table name, and not both",
+                hint='Use path="…" for a folder, or table="…" for a name in Spark\'s catalog.',
+            )
+        if table is not None:
+            from streamtables.engine.catalog_names import location_of
+
+            return location_of(self.spark, table)
+        text = str(path)
+        return text if "://" in text else str(Path(text).absolute())
+
+    def _source_description(self, name: str, location: str, *, switch_on: bool) -> TableDescription:
+        sessions = self._around.sessions
+        description = describe(location, sessions)
+        if description.change_feed_on:
+            return description
+        if not switch_on:
+            raise SourceUnusableError(
+                f'the change data feed of "{name}" is off',
+                detail="Without it Delta does not tell which rows changed.",
+                hint=(
+                    "Add the source with enable_change_feed=True, or run ALTER TABLE "
+                    f"delta.`{location}` SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')."
+                ),
+            )
+        enable_change_feed(location, sessions)
+        return describe(location, sessions)
+
+
+def connect(
+    warehouse: str | Path,
+    *,
+    catalog: str | None = None,
+    spark: Session | None = None,
+    settings: Settings | None = None,
+) -> StreamTables:
+    """Open a warehouse: a folder with a SQLite catalog in it, unless `catalog` names a database."""
+    return StreamTables(warehouse, catalog=catalog, spark=spark, settings=settings)
+
+
+def _spark_settings(settings: Settings) -> SparkSettings:
+    return SparkSettings(
+        jars_dir=settings.jars_dir,
+        master=settings.spark_master,
+        driver_memory=settings.spark_driver_memory,
+        shuffle_partitions_quick=settings.shuffle_partitions_quick,
+    )

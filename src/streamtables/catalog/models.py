@@ -1,0 +1,187 @@
+"""What the catalog holds, as frozen values.
+
+    Source          a table that someone else writes
+    StreamTable     a definition: a query, its options, where its rows are, and its state
+    Input           one edge: a stream table reads this source or stream table
+    Standing        where a stream table stands (see `streamtables.positions`)
+    RefreshRecord   one refresh: mode, reason, positions, rows, seconds of each step
+
+Times are in UTC and come from the caller; ids are never reused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypedDict
+from uuid import uuid4
+
+from streamtables.positions import (
+    BaseFrontier,
+    Frontier,
+    InputId,
+    RefreshId,
+    Sequence,
+    Standing,
+)
+
+__all__ = [
+    "Alteration",
+    "Column",
+    "Input",
+    "InputKind",
+    "JsonValue",
+    "Options",
+    "RefreshRecord",
+    "RefreshState",
+    "Source",
+    "SourceKind",
+    "Standing",
+    "Step",
+    "StreamTable",
+    "TableState",
+    "new_id",
+    "new_refresh_id",
+]
+
+SourceKind = Literal["delta"]
+InputKind = Literal["source", "stream-table"]
+TableState = Literal["active", "paused", "suspended", "damaged", "needs-rebuild"]
+RefreshState = Literal["running", "applied", "no-change", "superseded", "deferred", "failed"]
+JsonValue = str | int | float | bool | None
+Options = Mapping[str, JsonValue]
+
+
+def new_id() -> InputId:
+    """Return an id for a new source or stream table; its hyphens keep it apart from any name."""
+    return InputId(str(uuid4()))
+
+
+def new_refresh_id() -> RefreshId:
+    """Return an id for one attempt to refresh."""
+    return RefreshId(str(uuid4()))
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a source or stream table, with its Spark SQL type."""
+
+    name: str
+    type: str
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that someone else writes.
+
+    `delta_table_id` is the id in the Delta table's metadata: another one at the same place means
+    another table.
+    """
+
+    id: InputId
+    name: str
+    location: str
+    columns: tuple[Column, ...]
+    delta_table_id: str
+    added_at: datetime
+    key_columns: tuple[str, ...] = ()
+    kind: SourceKind = "delta"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A source or stream table that a stream table reads, and the columns it reads of it."""
+
+    id: InputId
+    kind: InputKind
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StreamTable:
+    """The definition of a stream table.
+
+    `key_columns` is None for a bag, and empty for a table of at most one row.  `owner_id` is set
+    on internal tables only.  `generation` is the catalog's generation at the last change of this
+    definition, and `inputs` what it reads; the catalog fills in both.
+    """
+
+    id: InputId
+    name: str
+    query: str
+    defining_query_hash: str
+    location: str
+    columns: tuple[Column, ...]
+    created_at: datetime
+    altered_at: datetime
+    schedule: str = "manual"
+    mode: str = "auto"
+    full_policy: str = "allow"
+    tier: str = "hot"
+    options: Options = field(default_factory=dict, hash=False)
+    state: TableState = "active"
+    state_reason: str = ""
+    key_columns: tuple[str, ...] | None = None
+    owner_id: InputId | None = None
+    generation: int = 0
+    inputs: tuple[Input, ...] = ()
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether the table holds the state of another one."""
+        return self.owner_id is not None
+
+
+class Alteration(TypedDict, total=False):
+    """The parts of a definition that can be changed; a part that is absent stays as it is."""
+
+    name: str
+    query: str
+    defining_query_hash: str
+    location: str
+    columns: tuple[Column, ...]
+    schedule: str
+    mode: str
+    full_policy: str
+    tier: str
+    options: Options
+    key_columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a refresh, with its seconds and what else was measured."""
+
+    name: str
+    seconds: float
+    facts: Options = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class RefreshRecord:
+    """One refresh, from its start; what is not known yet has its default."""
+
+    id: RefreshId
+    stream_table_id: InputId
+    sequence: Sequence
+    process: str
+    started_at: datetime
+    state: RefreshState = "running"
+    mode: str = ""
+    reason_code: str = ""
+    reason_text: str = ""
+    strategy: str = ""
+    from_frontier: Frontier = Frontier.EMPTY
+    to_frontier: Frontier = Frontier.EMPTY
+    base_frontier: BaseFrontier = Frontier.EMPTY
+    rows_inserted: int = 0
+    rows_deleted: int = 0
+    rows_in: int = 0
+    seconds: float = 0.0
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    error_code: str = ""
+    error_text: str = ""
+    finished_at: datetime | None = None

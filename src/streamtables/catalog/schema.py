@@ -1,0 +1,150 @@
+"""The catalog's tables.
+
+Column names are the field names of the models, so a row is a model without a mapping in between.
+`catalog_meta` has one row; its generation moves with every change of a definition, and writers
+lock it first, so definitions change one at a time.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+from streamtables.catalog.column_types import (
+    UtcText,
+    columns_text,
+    frontier_text,
+    names_text,
+    options_text,
+    steps_text,
+)
+
+metadata = MetaData()
+
+catalog_meta = Table(
+    "catalog_meta",
+    metadata,
+    Column("id", BigInteger, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+    Column("generation", BigInteger, nullable=False),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("location", Text, nullable=False),
+    Column("key_columns", names_text(), nullable=False),
+    Column("columns", columns_text(), nullable=False),
+    Column("delta_table_id", Text, nullable=False),
+    Column("added_at", UtcText, nullable=False),
+)
+
+stream_tables = Table(
+    "stream_tables",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False, unique=True),
+    Column("query", Text, nullable=False),
+    Column("defining_query_hash", Text, nullable=False),
+    Column("schedule", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("full_policy", Text, nullable=False),
+    Column("tier", Text, nullable=False),
+    Column("options", options_text(), nullable=False),
+    Column("location", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("state_reason", Text, nullable=False),
+    Column("columns", columns_text(), nullable=False),
+    Column("key_columns", names_text()),
+    Column("owner_id", Text, ForeignKey("stream_tables.id", ondelete="CASCADE"), index=True),
+    Column("created_at", UtcText, nullable=False),
+    Column("altered_at", UtcText, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+)
+
+
+def _of_stream_table(*, primary_key: bool = False) -> Column[str]:
+    return Column(
+        "stream_table_id",
+        Text,
+        ForeignKey("stream_tables.id", ondelete="CASCADE"),
+        primary_key=primary_key,
+        nullable=False,
+    )
+
+
+# The input is a source or a stream table, so no foreign key can hold it; the store does.
+dependencies = Table(
+    "dependencies",
+    metadata,
+    _of_stream_table(primary_key=True),
+    Column("input_id", Text, primary_key=True),
+    Column("input_kind", Text, nullable=False),
+    Column("columns_read", names_text(), nullable=False),
+)
+
+standings = Table(
+    "standings",
+    metadata,
+    _of_stream_table(primary_key=True),
+    Column("delta_version", BigInteger, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("refresh_id", Text, nullable=False),
+    Column("frontier", frontier_text(), nullable=False),
+    Column("base_frontier", frontier_text(), nullable=False),
+    Column("query_hash", Text, nullable=False),
+    Column("updated_at", UtcText, nullable=False),
+)
+
+refreshes = Table(
+    "refreshes",
+    metadata,
+    Column("id", Text, primary_key=True),
+    _of_stream_table(),
+    Column("sequence", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("reason_code", Text, nullable=False),
+    Column("reason_text", Text, nullable=False),
+    Column("strategy", Text, nullable=False),
+    Column("from_frontier", frontier_text(), nullable=False),
+    Column("to_frontier", frontier_text(), nullable=False),
+    Column("base_frontier", frontier_text(), nullable=False),
+    Column("rows_inserted", BigInteger, nullable=False),
+    Column("rows_deleted", BigInteger, nullable=False),
+    Column("rows_in", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("steps", steps_text(), nullable=False),
+    Column("notes", names_text(), nullable=False),
+    Column("error_code", Text, nullable=False),
+    Column("error_text", Text, nullable=False),
+    Column("process", Text, nullable=False),
+    Column("started_at", UtcText, nullable=False),
+    Column("finished_at", UtcText),
+)
+
+Index("refreshes_by_table", refreshes.c.stream_table_id, refreshes.c.started_at)
+# Start-up looks for refreshes that nobody finished; there are never many.
+_RUNNING = text("state = 'running'")
+Index("refreshes_running", refreshes.c.process, sqlite_where=_RUNNING, postgresql_where=_RUNNING)

@@ -1,0 +1,49 @@
+"""`streamtables alter`: change a stream table's query, schedule, mode or options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streamtables.cli.contract import FullPolicy, Mode
+from streamtables.cli.invocation import TableArgument, Warehouse, opened
+from streamtables.cli.screen import show_line, working
+from streamtables.cli.text_input import Options, SqlFile, optional_sql_from, options_from
+from streamtables.errors import ConfigError
+
+
+def alter(
+    context: typer.Context,
+    name: TableArgument,
+    query: Annotated[
+        str | None,
+        typer.Option("--query", help="A new query, or - for standard input.", show_default=False),
+    ] = None,
+    file: SqlFile = None,
+    schedule: Annotated[
+        str | None, typer.Option("--schedule", help="When to refresh.", show_default=False)
+    ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option("--mode", help="How to refresh.", show_default=False)
+    ] = None,
+    full: Annotated[
+        FullPolicy | None,
+        typer.Option(
+            "--full", help="Whether a full refresh may replace all rows.", show_default=False
+        ),
+    ] = None,
+    option: Options = None,
+    warehouse: Warehouse = None,
+) -> None:
+    """Change a stream table. What is not named stays as it is."""
+    sql = optional_sql_from(query, file)
+    options = options_from(option) or None
+    if (sql, schedule, mode, full, options) == (None,) * 5:
+        raise ConfigError(
+            f'nothing to change in stream table "{name}"',
+            hint="Name what changes: --query, --file, --schedule, --mode, --full or --option.",
+        )
+    with opened(context, warehouse) as db, working(f"altering {name}"):
+        db.alter(name, query=sql, schedule=schedule, mode=mode, full=full, options=options)
+    show_line(f'stream table "{name}" altered')

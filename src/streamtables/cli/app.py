@@ -1,0 +1,171 @@
+"""The command table, and the way in.
+
+Importing this loads typer and nothing heavier: Spark, pyarrow, the catalog and the compiler are
+imported by the command that needs them, when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from streamtables.cli.alter import alter
+from streamtables.cli.apply import apply
+from streamtables.cli.contract import Connect
+from streamtables.cli.create import create
+from streamtables.cli.demo import demo
+from streamtables.cli.doctor import doctor
+from streamtables.cli.drop import drop
+from streamtables.cli.explain import explain, validate
+from streamtables.cli.failures import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    exit_code,
+    from_unexpected,
+    from_usage,
+    show_error,
+)
+from streamtables.cli.history import history
+from streamtables.cli.init import init
+from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
+from streamtables.cli.pause import pause, resume
+from streamtables.cli.read import read
+from streamtables.cli.refresh import refresh
+from streamtables.cli.repair import repair
+from streamtables.cli.screen import at_terminal, show_line
+from streamtables.cli.source import add, list_sources
+from streamtables.cli.source import drop as drop_source
+from streamtables.cli.sql import sql
+from streamtables.cli.status import status
+from streamtables.cli.verify import verify
+from streamtables.errors import StreamTablesError
+
+Command = Callable[..., None]
+
+# The order in which help shows them.
+COMMANDS: dict[str, tuple[Command, ...]] = {
+    "Start": (demo, init, doctor),
+    "Define": (create, alter, drop, apply, validate, sql),
+    "Keep fresh": (refresh, pause, resume, repair),
+    "Look": (status, read, history, explain, verify),
+}
+SOURCE_COMMANDS: dict[str, Command] = {"add": add, "list": list_sources, "drop": drop_source}
+HELP = "Stream tables for Apache Spark: Delta tables that stay equal to their query."
+
+
+def build_app(*, rich_help: bool) -> typer.Typer:
+    """Return the command table; help is plain text unless a person reads it."""
+    app = typer.Typer(
+        name="streamtables",
+        help=HELP,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich" if rich_help else None,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(_before_the_command)
+    sources = typer.Typer(
+        help="Add, list and drop sources.",
+        rich_markup_mode="rich" if rich_help else None,
+    )
+    for name, command in SOURCE_COMMANDS.items():
+        sources.command(name)(command)
+    for panel, commands in COMMANDS.items():
+        for command in commands:
+            app.command(command.__name__, rich_help_panel=panel)(command)
+    app.add_typer(sources, name="source", rich_help_panel="Define")
+    return app
+
+
+def main(arguments: Sequence[str] | None = None, *, connect: Connect = connect_by_package) -> int:
+    """Run one command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    try:
+        return _run([word for word in given if word != "--debug"] or ["--help"], connect)
+    except typer.TyperException as exc:
+        return _fail(from_usage(exc), debug=debug)
+    except StreamTablesError as exc:
+        return _fail(exc, debug=debug)
+    except (typer.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except SystemExit as exc:
+        # Typer's own answer to a broken pipe is exit 1, which would say that the answer is bad.
+        if isinstance(exc.__context__, BrokenPipeError):
+            return _reader_has_gone()
+        raise
+    except Exception as exc:  # the edge: nobody gets a traceback who did not ask for one
+        error = from_unexpected(exc)
+        error.__cause__ = exc
+        return _fail(error, debug=debug)
+
+
+def _run(arguments: Sequence[str], connect: Connect) -> int:
+    app = build_app(rich_help=at_terminal())
+    result = app(
+        args=arguments,
+        prog_name="streamtables",
+        standalone_mode=False,
+        obj=Invocation(connect=connect),
+    )
+    sys.stdout.flush()
+    return result if isinstance(result, int) else 0
+
+
+def _reader_has_gone() -> int:
+    # Python flushes once more at exit, and would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return BROKEN_PIPE
+
+
+def _fail(error: StreamTablesError, *, debug: bool) -> int:
+    show_error(error, debug=debug)
+    return exit_code(error)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        show_line(f"streamtables {version('streamtables')}")
+        raise typer.Exit
+
+
+def _before_the_command(
+    context: typer.Context,
+    warehouse: Annotated[
+        str | None,
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="STREAMTABLES_WAREHOUSE",
+            help="Folder or URI of the warehouse; ./warehouse when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    catalog: Annotated[
+        str | None,
+        typer.Option(
+            "--catalog",
+            help="URL of the catalog's database; inside the warehouse when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; stands anywhere.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
+    ] = False,
+) -> None:
+    # `debug` is read by `main`, which sees it behind the command too; it is here for the help.
+    invocation = invocation_of(context)
+    invocation.warehouse = warehouse
+    invocation.catalog = catalog

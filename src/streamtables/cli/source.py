@@ -1,0 +1,89 @@
+"""`streamtables source add | list | drop`: the tables that someone else writes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streamtables.cli.contract import Source
+from streamtables.cli.invocation import AsJson, Warehouse, opened
+from streamtables.cli.plain import pick
+from streamtables.cli.screen import show_json, show_line, show_table, working
+from streamtables.errors import ConfigError
+
+SourceArgument = Annotated[str, typer.Argument(help="Name of the source.", metavar="NAME")]
+
+
+def add(
+    context: typer.Context,
+    name: SourceArgument,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", help="Folder or URI of a Delta table.", show_default=False),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", help="Name of a Delta table in Spark's catalog.", show_default=False
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key", help="A column of the primary key, may be repeated.", show_default=False
+        ),
+    ] = None,
+    enable_change_feed: Annotated[
+        bool,
+        typer.Option(
+            "--enable-change-feed", help="Switch the table's change feed on if it is off."
+        ),
+    ] = False,
+    warehouse: Warehouse = None,
+) -> None:
+    """Add a Delta table as a source."""
+    if (path is None) == (table is None):
+        raise ConfigError(
+            f'source "{name}" needs exactly one of --path and --table',
+            hint="Give the folder of a Delta table with --path, or its catalog name with --table.",
+        )
+    columns = [part.strip() for text in key or () for part in text.split(",") if part.strip()]
+    with opened(context, warehouse) as db, working(f"adding {name}"):
+        db.add_source(
+            name,
+            path=path,
+            table=table,
+            key=columns or None,
+            enable_change_feed=enable_change_feed,
+        )
+    show_line(f'source "{name}" added')
+
+
+def list_sources(
+    context: typer.Context, warehouse: Warehouse = None, as_json: AsJson = False
+) -> None:
+    """List the sources."""
+    with opened(context, warehouse) as db:
+        sources = db.sources()
+    if as_json:
+        show_json(
+            [pick(source, "name", "kind", "location", "columns", "key") for source in sources]
+        )
+        return
+    show_table(
+        ["name", "kind", "key", "location"],
+        [[source.name, source.kind, _key_text(source), source.location] for source in sources],
+        empty="no sources yet; add one: streamtables source add NAME --path FOLDER",
+    )
+
+
+def drop(context: typer.Context, name: SourceArgument, warehouse: Warehouse = None) -> None:
+    """Forget a source. Its table stays as it is."""
+    with opened(context, warehouse) as db:
+        db.drop_source(name)
+    show_line(f'source "{name}" dropped; its table is untouched')
+
+
+def _key_text(source: Source) -> str | None:
+    return ", ".join(source.key) if source.key else None

@@ -1,0 +1,186 @@
+"""What every operator of the algebra is, and the three questions a rule may ask of one.
+
+A plain relation is a bag of rows.  A *signed* relation carries one more column, `__st_weight`: how
+many times the row appeared (positive) or went (negative).  A plain relation counts as one whose
+weights are all 1.
+
+    differentiate(X)        ΔX = X′ − X, signed
+    at(version, X)          X before or after the refresh, plain
+    restrict(X, K, on)      X ⋉ K, with the restriction pushed towards the scans
+
+Nodes are shared, not copied: each answer is worked out once per node and remembered on it, so that
+a form which two rules ask for is one object, and the back end writes it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import singledispatch, wraps
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from streamtables.compiler.types import SqlType
+from streamtables.errors import InternalError, NotIncrementalError
+
+WEIGHT = "__st_weight"
+
+When = Literal["before", "after"]
+Kind = Literal["linear", "multilinear", "keyed", "whole"]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a relation: a name that is unique in its scope, and its type."""
+
+    name: str
+    type: SqlType
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A relation.  Two nodes are equal only when they are the same object."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, without the weight."""
+        raise NotImplementedError
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The relations this one is made from."""
+        return ()
+
+    @property
+    def signed(self) -> bool:
+        """Whether the rows carry a weight."""
+        return any(node.signed for node in self.inputs)
+
+    @property
+    def key(self) -> tuple[str, ...] | None:
+        """Columns whose values tell the rows apart; None when equal rows may occur."""
+        return None
+
+    def with_inputs(self, *inputs: Node) -> Node:
+        """Return the same operator over other inputs."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def type_of(self, name: str) -> SqlType:
+        """Return the type of one column."""
+        for column in self.columns:
+            if column.name == name:
+                return column.type
+        raise InternalError(f"no column {name!r} in {type(self).__name__}")
+
+
+def remembered(function: Callable[P, R]) -> Callable[P, R]:
+    """Remember the answer on the first argument, a node."""
+
+    @wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        node, *rest = args
+        memory: dict[object, Any] = vars(node).setdefault("_remembered", {})
+        key = (function.__name__, *(id(item) if isinstance(item, Node) else item for item in rest))
+        if key not in memory:
+            # The arguments are kept beside the answer: an id is only unique while its object lives.
+            memory[key] = (rest, function(*args, **kwargs))
+        answer: R = memory[key][1]
+        return answer
+
+    return wrapper
+
+
+@singledispatch
+def delta_rule(node: Node) -> Node:
+    """Return ΔX by the rule of X's operator; refuse when there is none."""
+    raise NotIncrementalError(f"no delta rule for {type(node).__name__}")
+
+
+@remembered
+def differentiate(node: Node) -> Node:
+    """Return the signed changes of a relation between before and after."""
+    return delta_rule(node) if may_change(node) else Empty(node.columns, signed=True)
+
+
+def at(when: When, node: Node) -> Node:
+    """Return the relation as it stands before or after the refresh."""
+    return version_of(node, when if may_change(node) else "after")
+
+
+@remembered
+def version_of(node: Node, when: When) -> Node:
+    """Return the relation over the named version of every table."""
+    if not node.inputs:
+        return node_at(node, when)
+    return node.with_inputs(*(at(when, item) for item in node.inputs))
+
+
+@singledispatch
+def may_change(node: Node) -> bool:
+    """Whether any table below may have changes in this refresh."""
+    return any(may_change(item) for item in node.inputs)
+
+
+@singledispatch
+def node_at(node: Node, when: When) -> Node:
+    """Return a leaf as it stands before or after the refresh."""
+    return node
+
+
+@singledispatch
+def kind_of(node: Node) -> Kind:
+    """Return how changes travel through an operator."""
+    raise InternalError(f"no kind for {type(node).__name__}")
+
+
+@dataclass(frozen=True, eq=False)
+class Empty(Node):
+    """No rows."""
+
+    fields: tuple[Column, ...]
+    signed: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.fields
+
+    def with_inputs(self, *inputs: Node) -> Node:
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Unary(Node):
+    """An operator with one input."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+    def with_inputs(self, *inputs: Node) -> Node:
+        (only,) = inputs
+        return replace(self, input=only)
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Node):
+    """An operator f with Δf(X) = f(ΔX): it looks at one row at a time, or adds bags up."""
+
+
+@delta_rule.register
+def delta_linear(node: Linear) -> Node:
+    """Return f(ΔX)."""
+    # An input that cannot change adds nothing, and is left out.
+    return node.with_inputs(*(differentiate(item) for item in node.inputs if may_change(item)))
+
+
+@kind_of.register
+def _(node: Linear) -> Kind:
+    return "linear"

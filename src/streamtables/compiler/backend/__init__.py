@@ -1,0 +1,1 @@
+"""Algebra → SQL text, for Spark and for DuckDB."""

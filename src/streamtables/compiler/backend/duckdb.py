@@ -1,0 +1,17 @@
+"""Spark's SQL for DuckDB, which proves the rules quickly; Spark itself is the truth."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+
+
+def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
+    """Return a statement in DuckDB's SQL, as sqlglot's own Spark dialect understands it."""
+    tree = sqlglot.parse_one(sql, read="spark")
+    for call in tree.find_all(exp.JSONFormat):
+        # DuckDB's JSON shows microseconds without being told.
+        call.set("options", None)
+    for hint in list(tree.find_all(exp.Hint)):
+        hint.pop()
+    return tree.sql("duckdb", identify=True, pretty=pretty)

@@ -1,0 +1,84 @@
+"""The order in which a join's inputs are joined, and where each condition goes.
+
+A term of a delta starts from its changes and walks the join graph outwards, so that the running
+result stays small.  A query without changes keeps the order the user wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import InnerJoin, Node, Restrict
+
+
+@dataclass(frozen=True)
+class JoinStep:
+    """One input and the conditions that can be checked once it is joined."""
+
+    part: Node
+    conditions: tuple[exp.Expr, ...]
+
+
+def join_steps(join: InnerJoin) -> list[JoinStep]:
+    """Return the inputs in the order of joining."""
+    parts = _ordered(join)
+    waiting = [(condition, _columns(condition)) for condition in join.conditions]
+    reached: set[str] = set()
+    steps: list[JoinStep] = []
+    for part in parts:
+        reached |= set(part.names)
+        ready = tuple(condition for condition, read in waiting if read <= reached)
+        waiting = [(condition, read) for condition, read in waiting if not read <= reached]
+        steps.append(JoinStep(part, ready))
+    return steps
+
+
+def _ordered(join: InnerJoin) -> list[Node]:
+    start = _start(join)
+    if start is None:
+        return list(join.parts)
+    order, rest = [start], [part for part in join.parts if part is not start]
+    while rest:
+        reached = {name for part in order for name in part.names}
+        linked = [part for part in rest if _is_linked(join, part, reached)]
+        chosen = (linked or rest)[0]
+        order.append(chosen)
+        rest = [part for part in rest if part is not chosen]
+    return order
+
+
+def starts_from_changes(join: InnerJoin) -> bool:
+    """Whether one input of the join holds nothing but changes."""
+    return any(part.signed and not _reads_whole(part) for part in join.parts)
+
+
+def _start(join: InnerJoin) -> Node | None:
+    """The changes when there are any, else an input that is cut to some keys."""
+    for part in join.parts:
+        if part.signed and not _reads_whole(part):
+            return part
+    return next((part for part in join.parts if _is_restricted(part)), None)
+
+
+def _reads_whole(part: Node) -> bool:
+    """Whether a signed input is a table rather than its changes (`before` as after − changes)."""
+    return getattr(part, "version", None) == "after" or any(_reads_whole(i) for i in part.inputs)
+
+
+def _is_restricted(part: Node) -> bool:
+    return isinstance(part, Restrict) or any(_is_restricted(item) for item in part.inputs)
+
+
+def _is_linked(join: InnerJoin, part: Node, reached: set[str]) -> bool:
+    names = set(part.names)
+    for condition in join.conditions:
+        read = _columns(condition)
+        if read & names and read & reached and read <= names | reached:
+            return True
+    return False
+
+
+def _columns(expression: exp.Expr) -> set[str]:
+    return {item.name for item in expression.find_all(exp.Column)}

@@ -1,0 +1,172 @@
+"""From a plan to SQL text: one statement, or a short program of statements.
+
+A relation that is used more than once, and each landmark of a delta (its keys and nets), becomes a
+named step; what is used once stays where it is used.  In a statement the steps are CTEs.  In a
+program the key sets are statements of their own, whose rows the engine keeps: Spark would otherwise
+compute them again at every use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
+from streamtables.compiler.backend.duckdb import spark_to_duckdb
+from streamtables.compiler.backend.operators import render
+from streamtables.compiler.backend.select import name
+from streamtables.compiler.frontend.dialect import VerbatimSpark
+from streamtables.compiler.rewrites.rebuild import in_order
+
+Dialect = Literal["spark", "duckdb"]
+TableNaming = Callable[[str, str], exp.Table]
+"""Gives the table to read for a table of the query and a version of it."""
+
+_STEP_NAMES: dict[type[Node], str] = {
+    Aggregate: "groups",
+    Distinct: "distinct_rows",
+    InnerJoin: "joined",
+    Keys: "keys",
+    Net: "net",
+    Sum: "terms",
+}
+_LANDMARKS = (Keys, Net)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement whose rows later statements read under its name."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """Statements to run in order; the last one gives the answer."""
+
+    steps: tuple[Step, ...]
+    sql: str
+
+
+def by_schema(table: str, version: str) -> exp.Table:
+    """Name relations `before.orders`, `after.orders`, `changes.orders`; `orders` for now."""
+    parts = [name(part) for part in table.split(".")]
+    if version == "now":
+        return exp.Table(this=parts[-1], db=parts[0] if len(parts) > 1 else None)
+    return exp.Table(this=name(table), db=name(version))
+
+
+def by_view(table: str, version: str) -> exp.Table:
+    """Name relations by one flat name, for temporary views: `__st_after_orders`."""
+    return exp.Table(this=name(view_name(table, version)))
+
+
+def view_name(table: str, version: str) -> str:
+    """Return the temporary view under which a version of a table is bound."""
+    return f"__st_{version}_{table.replace('.', '__')}"
+
+
+def statement(root: Node, naming: TableNaming = by_schema) -> exp.Query:
+    """Return the query that computes a relation, with its shared parts as CTEs."""
+    return _Writer(naming, _named(root)).statement(root)
+
+
+def program(root: Node, naming: TableNaming = by_view, *, small_changes: bool = False) -> Program:
+    """Return the statements that compute a relation, its key sets first."""
+    named = _named(root)
+    writer = _Writer(naming, named, small_changes=small_changes)
+    steps: list[Step] = []
+    for node in in_order(root):
+        if isinstance(node, Keys) and node is not root:
+            steps.append(Step(named[id(node)], to_sql(writer.statement(node), pretty=False)))
+            writer.kept.add(id(node))
+    return Program(tuple(steps), to_sql(writer.statement(root), pretty=False))
+
+
+def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:
+    """Return the text of a statement in a dialect.
+
+    The tree speaks Spark, with calls as the user wrote them.  For DuckDB the text is read again by
+    sqlglot's own Spark dialect, which knows what the calls mean.
+    """
+    ours = dialect == "spark" and pretty
+    text = query.sql(dialect=VerbatimSpark, identify=True, normalize_functions=False, pretty=ours)
+    if dialect == "spark":
+        return text
+    return spark_to_duckdb(text, pretty=pretty)
+
+
+class _Writer:
+    """Writes statements over named steps; those in `kept` are read as tables, not written again."""
+
+    def __init__(
+        self, naming: TableNaming, named: Mapping[int, str], *, small_changes: bool = False
+    ) -> None:
+        self.small_changes = small_changes
+        self._naming = naming
+        self.named = named
+        self.kept: set[int] = set()
+
+    def statement(self, root: Node) -> exp.Query:
+        steps = [node for node in self._reachable(root) if id(node) in self.named]
+        written = [(self.named[id(node)], render(node, self)) for node in steps]
+        query = render(root, self)
+        if written:
+            tables = [exp.CTE(this=body, alias=_alias(step)) for step, body in written]
+            query.set("with_", exp.With(expressions=tables))
+        return query
+
+    def naming(self, table: str, version: str) -> exp.Table:
+        """Return the table to read for a version of a table."""
+        return self._naming(table, version)
+
+    def is_step(self, node: Node) -> bool:
+        """Whether a relation has a name of its own in the statement."""
+        return id(node) in self.named
+
+    def source(self, node: Node, alias: str) -> exp.Expr:
+        """Return the FROM item for a relation."""
+        if id(node) in self.named:
+            return exp.Table(this=name(self.named[id(node)]), alias=_alias(alias))
+        return exp.Subquery(this=render(node, self), alias=_alias(alias))
+
+    def _reachable(self, root: Node) -> list[Node]:
+        """Return what a statement must write: all below the root, but nothing below kept steps."""
+        order: list[Node] = []
+        seen: set[int] = set()
+
+        def visit(node: Node) -> None:
+            for child in node.inputs:
+                if id(child) not in seen and id(child) not in self.kept:
+                    seen.add(id(child))
+                    visit(child)
+                    order.append(child)
+
+        visit(root)
+        return order
+
+
+def _alias(text: str) -> exp.TableAlias:
+    return exp.TableAlias(this=name(text))
+
+
+def _named(root: Node) -> dict[int, str]:
+    order = in_order(root)
+    uses: dict[int, int] = {}
+    for node in order:
+        for child in node.inputs:
+            uses[id(child)] = uses.get(id(child), 0) + 1
+    counters: dict[str, int] = {}
+    named: dict[int, str] = {}
+    for node in order:
+        shared = uses.get(id(node), 0) > 1 and not isinstance(node, Scan)
+        if node is root or not (shared or isinstance(node, _LANDMARKS)):
+            continue
+        stem = _STEP_NAMES.get(type(node), "step")
+        counters[stem] = counters.get(stem, 0) + 1
+        named[id(node)] = f"__st_{stem}_{counters[stem]}"
+    return named

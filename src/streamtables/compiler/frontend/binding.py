@@ -1,0 +1,92 @@
+"""What binding a query carries along: its text, the tables, the names given so far.
+
+Binding turns names into columns of the algebra.  Whatever has no rule is raised as a refusal of the
+place where it stands; `compile_query` decides what becomes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import Node, Project, Projection
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.scope import Namer, Relation, Visible
+from streamtables.compiler.schema import Schema
+from streamtables.errors import NotIncrementalError, UnimplementedSqlError, UnsupportedSqlError
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound query: its plan, and its columns under the names that the query gives them."""
+
+    node: Node
+    columns: tuple[Visible, ...]
+
+
+@dataclass
+class Notes:
+    """Remarks for the user that are neither errors nor refusals."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        """Keep a remark once."""
+        if line not in self.lines:
+            self.lines.append(line)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The surroundings in which a part of a query is bound."""
+
+    sql: str
+    schema: Schema
+    namer: Namer
+    notes: Notes
+    named_queries: Mapping[str, Bound] = field(default_factory=dict)
+
+    def with_named_query(self, name: str, bound: Bound) -> Binding:
+        """Return these surroundings with one more CTE in reach."""
+        return replace(self, named_queries={**self.named_queries, name.lower(): bound})
+
+    def unimplemented(self, what: str, node: exp.Expr | None) -> UnimplementedSqlError:
+        """Return the refusal of something that could be maintained, but has no rule yet."""
+        return UnimplementedSqlError(
+            f"{what} is not maintained incrementally by this version",
+            sql=self.sql,
+            span=span_of(node),
+            detail=f"This version has no delta rule for {what}.",
+            hint="Use mode 'auto' or 'full': the table is then kept by full refreshes.",
+        )
+
+    def not_incremental(self, reason: str, node: exp.Expr | None) -> NotIncrementalError:
+        """Return the refusal of something that has no incremental form by its nature."""
+        return NotIncrementalError(
+            "the query cannot be maintained incrementally",
+            sql=self.sql,
+            span=span_of(node),
+            detail=reason,
+            hint="Use mode 'full', or take this part out of the query.",
+        )
+
+    def unsupported(self, what: str, node: exp.Expr | None) -> UnsupportedSqlError:
+        """Return the error for something that a stream table cannot be defined by at all."""
+        return UnsupportedSqlError(
+            f"{what} cannot be part of a stream table's query", sql=self.sql, span=span_of(node)
+        )
+
+
+def column(name: str) -> exp.Column:
+    """Return a reference to a column of the algebra."""
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+def renamed(bound: Bound, alias: tuple[str, ...], binding: Binding) -> tuple[Node, Relation]:
+    """Give one use of a bound query its own column names, so that it can be used twice."""
+    fresh = [(item, binding.namer.fresh(item.shown)) for item in bound.columns]
+    projections = tuple(Projection(name, column(item.inner), item.type) for item, name in fresh)
+    shown = tuple(Visible(item.shown, name, item.type) for item, name in fresh)
+    return Project(bound.node, projections), Relation(alias, shown)

@@ -1,0 +1,181 @@
+"""Binding of scalar expressions: names become columns, and every call is looked at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+
+from sqlglot import exp
+
+from streamtables.compiler.frontend import functions
+from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.scope import Scope
+from streamtables.compiler.frontend.typing import Types, type_of
+from streamtables.compiler.types import BOOLEAN, NULL, UNKNOWN, is_numeric
+from streamtables.errors import SqlTypeError, UnknownNameError
+
+_SUBQUERIES = (exp.Subquery, exp.Exists, exp.Any, exp.All, exp.Select)
+
+
+def bind_expression(
+    expression: exp.Expr,
+    scope: Scope,
+    binding: Binding,
+    *,
+    aggregates: bool = False,
+    aliases: Mapping[str, exp.Expr] | None = None,
+    alias_unless: Collection[str] | None = None,
+) -> exp.Expr:
+    """Return the expression over columns of the algebra.
+
+    Aggregate calls pass only where `aggregates` says so; they stay as they are, for the grouping to
+    take out.  `aliases` are bound expressions that may be named where the scope has no such column;
+    with `alias_unless` also where it has one, outside aggregates, that is none of these columns.
+    """
+    check_calls(expression, binding, aggregates=aggregates)
+
+    def bind(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        named = (aliases or {}).get(node.name.lower()) if not node.table else None
+        if named is not None and not scope.has(node.name):
+            return exp.paren(named.copy(), copy=False)
+        bound = _bound_column(node, scope, binding)
+        if named is None or alias_unless is None or bound.name in alias_unless:
+            return bound
+        return bound if _in_aggregate(node) else exp.paren(named.copy(), copy=False)
+
+    return expression.copy().transform(bind)
+
+
+def _in_aggregate(node: exp.Expr) -> bool:
+    parent = node.parent
+    return parent is not None and (is_aggregate(parent) or _in_aggregate(parent))
+
+
+def check_calls(expression: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
+    """Refuse what an expression must not hold, with its place."""
+    for node in expression.walk():
+        if isinstance(node, exp.Any | exp.All) and not isinstance(node.this, exp.Query):
+            # LIKE ANY and LIKE ALL take a list.
+            continue
+        if isinstance(node, _SUBQUERIES):
+            raise binding.unimplemented("a subquery in an expression", node)
+        if isinstance(node, exp.Window):
+            raise binding.unimplemented("a window function", node)
+        if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp):
+            raise binding.unimplemented("the current time", node)
+        if isinstance(node, exp.CurrentUser | exp.SessionUser):
+            raise binding.not_incremental(_session_reason(node.sql()), node)
+        if isinstance(node, exp.Placeholder | exp.Parameter):
+            raise binding.unsupported("a parameter", node)
+        if name := function_name(node):
+            _check_call(name, node, binding, aggregates=aggregates)
+
+
+def function_name(node: exp.Expr) -> str | None:
+    """Return the name of a called function in lower case; None for anything else."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    return "listagg" if isinstance(node, exp.GroupConcat) else None
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether this node is a call that turns many rows into one value."""
+    return function_name(node) in functions.AGGREGATES
+
+
+def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
+    if name not in functions.known_functions():
+        close = difflib.get_close_matches(name, functions.known_functions(), n=1)
+        raise UnknownNameError(
+            f'no function "{name}"',
+            sql=binding.sql,
+            span=span_of(node),
+            hint=f'Did you mean "{close[0]}"?' if close else "Use a function of Spark SQL.",
+        )
+    if name in functions.NONDETERMINISTIC:
+        raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
+    if name in functions.SESSION:
+        raise binding.not_incremental(_session_reason(name), node)
+    if name in functions.CLOCK and not (name == "unix_timestamp" and node.expressions):
+        raise binding.unimplemented("the current time", node)
+    if name in functions.GENERATORS:
+        raise binding.unimplemented(f'"{name}"', node)
+    if name in functions.AGGREGATES and not aggregates:
+        raise UnknownNameError(
+            f'aggregate function "{name}" cannot stand here',
+            sql=binding.sql,
+            span=span_of(node),
+            detail="Aggregates belong into the SELECT list or HAVING.",
+            hint="Filter the result of an aggregate with HAVING.",
+        )
+
+
+def _session_reason(name: str) -> str:
+    return f'"{name}" depends on who runs the query.'
+
+
+def _bound_column(node: exp.Column, scope: Scope, binding: Binding) -> exp.Expr:
+    meaning, fields = scope.resolve(node, binding.sql)
+    bound: exp.Expr = column(meaning.inner)
+    if span := span_of(node):
+        # Later errors about this column still point into the user's text.
+        bound.this.meta.update(start=span.start, end=span.end - 1)
+    for name in fields:
+        bound = exp.Dot(this=bound, expression=name.copy())
+    return bound
+
+
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """Split a condition at its top-level ANDs."""
+    bare = condition.unnest()
+    if isinstance(bare, exp.And):
+        return [*conjuncts(bare.this), *conjuncts(bare.expression)]
+    return [bare]
+
+
+def all_of(conditions: list[exp.Expr]) -> exp.Expr:
+    """Join conditions with AND."""
+    return exp.and_(*conditions, copy=False) if len(conditions) > 1 else conditions[0]
+
+
+def columns_in(expression: exp.Expr) -> set[str]:
+    """Return the columns of the algebra that an expression reads."""
+    return {item.name for item in expression.find_all(exp.Column)}
+
+
+def check_condition(condition: exp.Expr, types: Types, binding: Binding) -> None:
+    """Refuse a condition that is not true or false."""
+    found = type_of(condition, types)
+    if found not in (BOOLEAN, NULL, UNKNOWN):
+        raise SqlTypeError(
+            f"a condition must be true or false, this one is {found}",
+            sql=binding.sql,
+            span=span_of(condition),
+            hint="Compare the value with something.",
+        )
+
+
+def check_types(expression: exp.Expr, types: Types, binding: Binding) -> None:
+    """Refuse arithmetic that no Spark type rule allows, where both sides are known."""
+    for node in expression.find_all(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv):
+        for side in (node.this, node.expression):
+            found = type_of(side, types)
+            if found == BOOLEAN or found.startswith(("array<", "map<", "struct<")):
+                raise SqlTypeError(
+                    f"arithmetic on a value of type {found}",
+                    sql=binding.sql,
+                    span=span_of(side) or span_of(node),
+                    hint="Cast the value to a number.",
+                )
+    for node in expression.find_all(exp.EQ, exp.LT, exp.GT, exp.LTE, exp.GTE, exp.NEQ):
+        left, right = type_of(node.this, types), type_of(node.expression, types)
+        if (left == BOOLEAN and is_numeric(right)) or (is_numeric(left) and right == BOOLEAN):
+            raise SqlTypeError(
+                f"cannot compare {left} with {right}",
+                sql=binding.sql,
+                span=span_of(node),
+                hint="Cast one side to the type of the other.",
+            )

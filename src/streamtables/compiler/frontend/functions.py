@@ -1,0 +1,165 @@
+"""What the compiler must know about Spark's functions: which exist, and how each behaves.
+
+The names are those that Spark 4.2 lists (`spark_functions.txt`).  Everything else about a scalar
+function is Spark's business; the compiler only needs its return type where that decides a rule, and
+answers `UNKNOWN` where it does not know.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from streamtables.compiler.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    UNKNOWN,
+    SqlType,
+    decimal,
+    decimal_parts,
+    is_decimal,
+    is_float,
+    is_integer,
+    is_numeric,
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+AGGREGATES = _words(
+    """any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate
+    approx_top_k_combine array_agg avg bit_and bit_or bit_xor bitmap_and_agg
+    bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set corr count
+    count_if count_min_sketch covar_pop covar_samp every first first_value grouping grouping_id
+    histogram_numeric hll_sketch_agg hll_union_agg kurtosis last last_value listagg max max_by
+    mean measure median min min_by mode percentile percentile_approx percentile_cont
+    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
+    regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop stddev_samp
+    string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
+    var_pop var_samp variance vector_avg vector_sum"""
+)
+"""Functions that turn many rows into one value."""
+
+MAINTAINED_AGGREGATES = frozenset({"count", "sum", "avg", "mean", "min", "max"})
+"""Aggregates that have a rule."""
+
+GENERATORS = _words(
+    """explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
+    variant_explode variant_explode_outer"""
+)
+"""Functions that turn one row into many."""
+
+NONDETERMINISTIC = _words(
+    """input_file_block_length input_file_block_start input_file_name java_method
+    monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id
+    try_reflect uniform uuid python_worker_logs"""
+)
+"""Functions that may give another answer each time."""
+
+CLOCK = _words(
+    """curdate current_date current_time current_timestamp localtimestamp now unix_timestamp"""
+)
+"""Functions of the current time (`unix_timestamp` only without arguments)."""
+
+SESSION = _words(
+    """current_catalog current_database current_path current_schema current_timezone current_user
+    session_user user version"""
+)
+"""Functions whose answer depends on who runs the query, and where."""
+
+_FIXED_TYPES: dict[SqlType, str] = {
+    STRING: """base64 btrim bin char chr concat_ws date_format dayname decode format_number
+        format_string from_unixtime get_json_object hex initcap lcase left lower lpad ltrim md5
+        monthname overlay printf quote regexp_extract regexp_replace regexp_substr repeat replace
+        right rpad rtrim sha sha1 sha2 soundex space split_part string substr substring
+        substring_index to_char to_csv to_json to_varchar translate trim typeof ucase upper
+        url_decode url_encode""",
+    INT: """ascii bit_length cardinality char_length character_length date_diff datediff day
+        dayofmonth dayofweek dayofyear find_in_set hour instr int length len levenshtein locate
+        minute month octet_length position quarter size array_size weekday weekofyear year hash
+        json_array_length unix_date bit_count regexp_count regexp_instr""",
+    BIGINT: """bigint xxhash64 crc32 unix_timestamp to_unix_timestamp unix_seconds unix_millis
+        unix_micros factorial width_bucket""",
+    DOUBLE: """acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot degrees double e exp expm1
+        hypot ln log log10 log1p log2 months_between pi pow power radians rint sec sin sinh sqrt
+        tan tanh csc""",
+    BOOLEAN: """array_contains arrays_overlap boolean contains endswith equal_null exists forall
+        isnan isnotnull isnull like luhn_check map_contains_key regexp regexp_like rlike
+        startswith""",
+    DATE: """add_months date date_add date_from_unix_date date_sub last_day make_date next_day
+        to_date trunc""",
+    TIMESTAMP: """date_trunc from_utc_timestamp timestamp timestamp_micros timestamp_millis
+        timestamp_seconds to_utc_timestamp""",
+    BINARY: "binary encode to_binary unbase64 unhex",
+    SqlType("tinyint"): "tinyint",
+    SqlType("smallint"): "smallint",
+    SqlType("float"): "float",
+}
+
+
+@cache
+def known_functions() -> frozenset[str]:
+    """Return the names of all functions that Spark has."""
+    text = files("streamtables.compiler.frontend").joinpath("spark_functions.txt").read_text()
+    return frozenset(text.split())
+
+
+@cache
+def _types_by_name() -> dict[str, SqlType]:
+    return {name: type_ for type_, names in _FIXED_TYPES.items() for name in names.split()}
+
+
+def fixed_type(function: str) -> SqlType:
+    """Return the type of a function that always returns the same one; UNKNOWN for others."""
+    return _types_by_name().get(function, UNKNOWN)
+
+
+def aggregate_type(function: str, argument: SqlType) -> SqlType:
+    """Return the type of an aggregate over an argument type, as Spark derives it."""
+    match function:
+        case "count":
+            return BIGINT
+        case "min" | "max":
+            return argument
+        case "sum":
+            return _sum_type(argument)
+        case "avg" | "mean":
+            return _average_type(argument)
+        case _:
+            return UNKNOWN
+
+
+def accepts(function: str, argument: SqlType) -> bool:
+    """Whether an aggregate takes an argument of this type, as far as the compiler can tell."""
+    if function in ("sum", "avg", "mean"):
+        # Spark casts text to DOUBLE here; intervals and NULL are summed too.
+        return (
+            is_numeric(argument)
+            or argument in (UNKNOWN, STRING, "void")
+            or argument.startswith("interval")
+        )
+    return not (function in ("min", "max") and argument.startswith("map<"))
+
+
+def _sum_type(argument: SqlType) -> SqlType:
+    if is_integer(argument):
+        return BIGINT
+    if is_decimal(argument):
+        precision, scale = decimal_parts(argument) or (0, 0)
+        return decimal(precision + 10, scale)
+    return DOUBLE if is_float(argument) or argument == STRING else UNKNOWN
+
+
+def _average_type(argument: SqlType) -> SqlType:
+    if is_decimal(argument):
+        precision, scale = decimal_parts(argument) or (0, 0)
+        return decimal(precision + 4, scale + 4)
+    return DOUBLE if is_numeric(argument) or argument == STRING else UNKNOWN

@@ -1,0 +1,204 @@
+"""The type of a bound expression, as Spark's analyser would derive it, or `UNKNOWN`.
+
+Only what can be said with certainty is said: rules that lean on a type (sums by state, netting by
+plain equality) stay off for an unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from streamtables.compiler.frontend.dialect import VerbatimSpark
+from streamtables.compiler.frontend.functions import fixed_type
+from streamtables.compiler.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    MAX_PRECISION,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    UNKNOWN,
+    SqlType,
+    decimal,
+    decimal_parts,
+    is_decimal,
+    is_float,
+    is_integer,
+    is_numeric,
+    normal_type,
+    wider,
+)
+
+Types = Mapping[str, SqlType]
+
+_PREDICATES = (
+    exp.Predicate,
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Between,
+    exp.In,
+    exp.Like,
+    exp.ILike,
+    exp.RegexpLike,
+    exp.Is,
+    exp.Escape,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Boolean,
+)
+_SAME_AS_FIRST = frozenset({"abs", "negative", "positive", "nullif", "array_sort", "reverse"})
+_WIDEST = frozenset({"coalesce", "ifnull", "nvl", "greatest", "least"})
+
+
+def type_of(expression: exp.Expr, columns: Types) -> SqlType:
+    """Return the type of an expression over columns of known types."""
+    match expression:
+        case exp.Column():
+            return columns.get(expression.name, UNKNOWN)
+        case exp.Paren() | exp.Neg() | exp.Alias():
+            return type_of(expression.this, columns)
+        case exp.Null():
+            return NULL
+        case exp.Literal():
+            return _literal(expression)
+        case exp.Cast():
+            return cast_type(expression)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod() | exp.IntDiv():
+            return _arithmetic(expression, columns)
+        case exp.Case() | exp.If():
+            return _branches(expression, columns)
+        case exp.DPipe() | exp.Trim() | exp.Substring() | exp.RawString() | exp.Concat():
+            return STRING
+        case exp.Anonymous():
+            return _call(expression, columns)
+        case exp.Extract():
+            return INT if expression.name.upper() != "SECOND" else decimal(8, 6)
+        case exp.StrPosition():
+            return INT
+        case _ if isinstance(expression, _PREDICATES):
+            return BOOLEAN
+        case _:
+            return UNKNOWN
+
+
+def cast_type(cast: exp.Cast) -> SqlType:
+    """Return the type that a cast names."""
+    return normal_type(cast.to.sql(dialect=VerbatimSpark))
+
+
+def _literal(literal: exp.Literal) -> SqlType:
+    if literal.is_string:
+        return STRING
+    text = literal.name.lower()
+    if "e" in text:
+        return DOUBLE
+    if "." in text:
+        whole, fraction = text.split(".")
+        digits = len(whole.lstrip("0")) + len(fraction)
+        return decimal(max(digits, len(fraction), 1), len(fraction))
+    value = int(text)
+    if value < 2**31:
+        return INT
+    return SqlType("bigint") if value < 2**63 else decimal(len(text), 0)
+
+
+def _arithmetic(expression: exp.Expr, columns: Types) -> SqlType:
+    left, right = type_of(expression.this, columns), type_of(expression.expression, columns)
+    if isinstance(expression, exp.IntDiv):
+        return SqlType("bigint") if is_numeric(left) and is_numeric(right) else UNKNOWN
+    if not (is_numeric(left) and is_numeric(right)):
+        return _dates(expression, left, right)
+    if is_float(left) or is_float(right):
+        both_float = left == right == FLOAT and not isinstance(expression, exp.Div)
+        return FLOAT if both_float else DOUBLE
+    if is_integer(left) and is_integer(right):
+        return DOUBLE if isinstance(expression, exp.Div) else wider(left, right)
+    return _decimal_arithmetic(expression, left, right)
+
+
+def _dates(expression: exp.Expr, left: SqlType, right: SqlType) -> SqlType:
+    if isinstance(expression, exp.Add | exp.Sub) and isinstance(
+        expression.expression, exp.Interval
+    ):
+        return left if left in (TIMESTAMP, TIMESTAMP_NTZ) else UNKNOWN
+    if left == DATE and is_integer(right):
+        return DATE
+    return UNKNOWN
+
+
+def _decimal_arithmetic(expression: exp.Expr, left: SqlType, right: SqlType) -> SqlType:
+    """Spark's rules for decimal results; past 38 digits the scale shrinks, so we do not say."""
+    p1, s1 = _digits(expression.this, left)
+    p2, s2 = _digits(expression.expression, right)
+    match expression:
+        case exp.Add() | exp.Sub():
+            scale, precision = max(s1, s2), max(p1 - s1, p2 - s2) + max(s1, s2) + 1
+        case exp.Mul():
+            scale, precision = s1 + s2, p1 + p2 + 1
+        case exp.Mod():
+            scale, precision = max(s1, s2), min(p1 - s1, p2 - s2) + max(s1, s2)
+        case _:
+            scale = max(6, s1 + p2 + 1)
+            precision = p1 - s1 + s2 + scale
+    return decimal(precision, scale) if precision <= MAX_PRECISION else UNKNOWN
+
+
+def _digits(expression: exp.Expr, type_: SqlType) -> tuple[int, int]:
+    # An integer literal beside a decimal counts with its own digits, not with those of INT.
+    if is_integer(type_) and isinstance(expression, exp.Literal):
+        return len(expression.name.lstrip("0")) or 1, 0
+    parts = decimal_parts(type_)
+    assert parts is not None
+    return parts
+
+
+def _branches(expression: exp.Case | exp.If, columns: Types) -> SqlType:
+    if isinstance(expression, exp.If):
+        values = [expression.args["true"], expression.args.get("false")]
+    else:
+        values = [item.args["true"] for item in expression.args["ifs"]]
+        values.append(expression.args.get("default"))
+    return _widest([value for value in values if value is not None], columns)
+
+
+def _widest(values: list[exp.Expr], columns: Types) -> SqlType:
+    result = NULL
+    for value in values:
+        result = wider(result, type_of(value, columns))
+        if result == UNKNOWN:
+            break
+    return result
+
+
+def _call(call: exp.Anonymous, columns: Types) -> SqlType:
+    name = str(call.this).lower()
+    arguments = call.expressions
+    if name in _WIDEST:
+        return _widest(arguments, columns)
+    if name in _SAME_AS_FIRST and arguments:
+        return type_of(arguments[0], columns)
+    if name == "if" and len(arguments) == 3:
+        return _widest(arguments[1:], columns)
+    if name == "concat" and all(type_of(item, columns) == STRING for item in arguments):
+        return STRING
+    if name in ("round", "bround", "ceil", "floor", "ceiling") and arguments:
+        return _rounded(name, arguments, columns)
+    return fixed_type(name)
+
+
+def _rounded(name: str, arguments: list[exp.Expr], columns: Types) -> SqlType:
+    first = type_of(arguments[0], columns)
+    if is_float(first) and name in ("round", "bround"):
+        return first
+    if is_integer(first) and len(arguments) == 1 and name in ("round", "bround"):
+        return first
+    if name not in ("round", "bround") and len(arguments) == 1 and not is_decimal(first):
+        return SqlType("bigint") if is_numeric(first) else UNKNOWN
+    return UNKNOWN

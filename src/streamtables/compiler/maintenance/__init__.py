@@ -1,0 +1,19 @@
+"""How a stored result is kept up to date: its layout, and the programs that refresh it."""
+
+from streamtables.compiler.maintenance.forms import STATE, STORED, ChangedTables, Form, Maintenance
+from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
+from streamtables.compiler.maintenance.stored_state import StateColumn, StoredState, VisibleState
+
+__all__ = [
+    "ORDINALS",
+    "ROWS",
+    "STATE",
+    "STORED",
+    "ChangedTables",
+    "Form",
+    "Layout",
+    "Maintenance",
+    "StateColumn",
+    "StoredState",
+    "VisibleState",
+]

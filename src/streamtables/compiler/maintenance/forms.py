@@ -1,0 +1,205 @@
+"""How a stream table is kept: one of three forms, chosen once from the shape of its query.
+
+    signed rows      the signed changes of the rows themselves; right for every query
+    touched groups   the rows of the touched groups, computed anew; old ones are found by key
+    stored state     the change of each group's sums and counts, added to the stored ones
+
+The last two need a keyed operator at the root; they read less, and are proven against the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from streamtables.compiler.algebra import (
+    Keys,
+    Negate,
+    Net,
+    Node,
+    Project,
+    Projection,
+    Restrict,
+    Scan,
+    ScanColumn,
+    Sum,
+    at,
+    differentiate,
+)
+from streamtables.compiler.algebra.keyed import recomputed, touched_keys
+from streamtables.compiler.backend.combine import combined_rows
+from streamtables.compiler.backend.statement import Program, program
+from streamtables.compiler.frontend.binding import column
+from streamtables.compiler.maintenance.layout import Layout
+from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
+from streamtables.compiler.maintenance.stored_state import StoredState, stored_state
+from streamtables.compiler.rewrites.before_from_after import before_from_after
+from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
+from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
+
+Form = Literal["signed-rows", "touched-groups", "stored-state"]
+
+STORED = "stored"
+"""The name under which a stream table's own rows are bound."""
+
+STATE = "state"
+"""The name under which the new state of the touched groups is bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Maintenance:
+    """One table's form, its layout, and the programs that refresh it."""
+
+    definition: Node
+    chain: RootChain | None
+    state: StoredState | None
+
+    @classmethod
+    def of(cls, definition: Node) -> Maintenance:
+        """Choose the form for a definition."""
+        chain = root_chain(definition)
+        return cls(definition, chain, stored_state(definition, chain) if chain else None)
+
+    @property
+    def form(self) -> Form:
+        """The form that was chosen."""
+        if self.state is not None:
+            return "stored-state"
+        return "touched-groups" if self.chain is not None else "signed-rows"
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What is stored."""
+        shown = tuple((c.name, c.type) for c in self.definition.columns if c.name[:5] != "__st_")
+        hidden = tuple((c.name, c.type) for c in self.definition.columns if c.name[:5] == "__st_")
+        if self.state is not None:
+            hidden += tuple((state.name, state.type) for state in self.state.states)
+        return Layout(shown, hidden, self.definition.key)
+
+    @cached_property
+    def state_rows(self) -> Program:
+        """The stored rows of groups whose new state is in the relation `state`."""
+        assert self.state is not None
+        kept = tuple(Projection(s.name, column(s.name), s.type) for s in self.state.states)
+        grouped = tuple(
+            ScanColumn(inner, inner, self.definition.type_of(shown))
+            for inner, shown in self.state.group
+        )
+        states = tuple(ScanColumn(s.name, s.name, s.type) for s in self.state.states)
+        return program(Project(Scan(STATE, grouped + states, None), self.state.visible + kept))
+
+    def full(self) -> Program:
+        """Return the program that computes all stored rows from the tables after the changes."""
+        filled = self.state.filled if self.state is not None else self.definition
+        return program(at("after", filled))
+
+    def restricted_to(
+        self,
+        changed: frozenset[str],
+        *,
+        small: bool = False,
+        before: Literal["read", "derived"] = "derived",
+    ) -> ChangedTables:
+        """Return the programs of a refresh in which only these tables changed."""
+        marked = Maintenance.of(mark_unchanged(self.definition, changed))
+        return ChangedTables(marked, small, before)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedTables:
+    """The programs of one refresh, for one set of changed tables.
+
+    `small` says that the changes come netted on the columns that are read, and are few.
+    `before` is read from an old version, or derived as `after − changes`.
+    """
+
+    table: Maintenance
+    small: bool = False
+    before: Literal["read", "derived"] = "derived"
+
+    @cached_property
+    def touched(self) -> Keys | None:
+        """The keys of the touched groups; None where there is no key to find stored rows by."""
+        chain = self.table.chain
+        if chain is None or not chain.keyed.key_columns:
+            return None
+        return touched_keys(chain.keyed)
+
+    @cached_property
+    def signed_rows(self) -> Program:
+        """The signed changes of the stored rows of a table kept by signed rows."""
+        return self._program(differentiate(self.table.definition))
+
+    @cached_property
+    def contributions(self) -> Program:
+        """What the changes add to and take from each group's state."""
+        assert self.table.state is not None
+        return self._program(self.table.state.contributions)
+
+    @cached_property
+    def touched_groups(self) -> Program:
+        """The keys of the touched groups, as a program of its own."""
+        assert self.touched is not None
+        return self._program(self.touched)
+
+    @cached_property
+    def new_groups(self) -> Program:
+        """The rows that the touched groups have now; a step gives their keys."""
+        return self._program(self._new_groups())
+
+    @cached_property
+    def whole_delta(self) -> Program:
+        """The netted signed changes of all stored columns, state included, in SQL alone.
+
+        Stored rows are read from the relation `stored`.
+        """
+        if self.table.chain is None:
+            return self._program(Net(differentiate(self.table.definition)))
+        new = self._new_groups() if self.table.state is None else combined_rows(self.table.state)
+        return self._program(Net(Sum((new, Negate(self._stored_rows())))))
+
+    def _program(self, root: Node) -> Program:
+        ready = filter_before_net(root)
+        if self.before == "derived":
+            ready = before_from_after(ready)
+        if self.small:
+            ready = trust_netted_changes(ready)
+        return program(ready, small_changes=self.small)
+
+    def _new_groups(self) -> Node:
+        chain = self.table.chain
+        assert chain is not None
+        keys = self.touched
+        after = at("after", chain.keyed.input)
+        groups = recomputed(chain.keyed, keys, after) if keys else chain.keyed.with_inputs(after)
+        return chain.rebuilt(groups)
+
+    def _stored_rows(self) -> Node:
+        """Return the stored rows of the touched groups, under the names they are stored with."""
+        layout = self.table.layout
+        fields = tuple(ScanColumn(name, name, t) for name, t in (*layout.visible, *layout.hidden))
+        stored = Scan(STORED, fields, layout.key, version="now")
+        keys = self.touched
+        if keys is None:
+            return stored
+        above = {inner: shown for inner, shown in self._stored_key_names()}
+        on = tuple((above[name], name) for name in keys.key_columns)
+        return Restrict(stored, keys, on)
+
+    def _stored_key_names(self) -> list[tuple[str, str]]:
+        """Return pairs of a group column and the stored column that shows it."""
+        chain = self.table.chain
+        assert chain is not None
+        names = {name: name for name in chain.keyed.key_columns}
+        for node in reversed(chain.above):
+            passed = getattr(node, "passed", None)
+            if passed is not None:
+                names = {group: passed[name] for group, name in names.items()}
+        return list(names.items())
+
+    @property
+    def key_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a group column, as the programs name it, and the stored column that holds it."""
+        return tuple(self._stored_key_names()) if self.table.chain is not None else ()

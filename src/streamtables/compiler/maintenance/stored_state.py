@@ -1,0 +1,319 @@
+"""Aggregates at the root that are kept by adding the change to a stored state.
+
+    state′ = state + plus − minus
+
+`plus` and `minus` are sums over the rows that appeared and over those that went: a value is never
+multiplied by a weight, which would lose digits of a wide decimal.  Per group there is a row count
+(the group lives while it is positive), and for each aggregate what its value follows from:
+
+    COUNT(x)    how many x are not NULL
+    SUM(x)      the sum, and how many x are not NULL: a sum of nothing is NULL, not 0
+    AVG(x)      the same two
+
+Only exact numbers are kept so; floats are recomputed group by group (touched_groups.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import (
+    WEIGHT,
+    Aggregate,
+    AggregateCall,
+    Distinct,
+    Node,
+    Project,
+    Projection,
+    Repeat,
+    Unfold,
+    differentiate,
+)
+from streamtables.compiler.frontend.binding import column
+from streamtables.compiler.maintenance.layout import ROWS
+from streamtables.compiler.maintenance.root_chain import RootChain
+from streamtables.compiler.types import (
+    BIGINT,
+    MAX_PRECISION,
+    SqlType,
+    decimal,
+    decimal_parts,
+    is_decimal,
+    is_integer,
+)
+
+
+@dataclass(frozen=True)
+class StateColumn:
+    """A hidden number of a group, and the contributions that move it."""
+
+    name: str
+    type: SqlType
+    plus: str
+    minus: str | None = None
+
+
+@dataclass(frozen=True)
+class VisibleState:
+    """A visible column that is a state column as it stands; NULL while `unless_zero` is 0."""
+
+    shown: str
+    state: str
+    unless_zero: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StoredState:
+    """How one aggregate is kept from its changes and its stored rows."""
+
+    group: tuple[tuple[str, str], ...]
+    """Pairs of a group column of the contributions and the stored column that holds it."""
+    states: tuple[StateColumn, ...]
+    copied: tuple[VisibleState, ...] | None
+    """The visible columns, when each is a group or a state column; None when SQL must compute."""
+    visible: tuple[Projection, ...]
+    """Every visible and hidden key column as an expression over group and state columns."""
+    contributions: Node
+    filled: Node
+    """The whole result with its state, for a full refresh (over tables as they are now)."""
+    single_row: bool
+
+
+def stored_state(root: Node, chain: RootChain) -> StoredState | None:
+    """Return the stored-state form of a root, or None where it has none."""
+    aggregate = _as_aggregate(chain.keyed)
+    if chain.filtered or aggregate is None or not isinstance(root, Project):
+        return None
+    if len(chain.above) != 1 or not all(_is_additive(call) for call in aggregate.calls):
+        return None
+    parts = _all_parts(aggregate)
+    states = (StateColumn(ROWS, BIGINT, ROWS), *(s for part in parts for s in part.states))
+    values = {call.name: part.value for call, part in zip(aggregate.calls, parts, strict=True)}
+    visible = tuple(
+        replace(item, expression=_over_state(item.expression, values)) for item in root.projections
+    )
+    stored_as = {item.passes: item.name for item in root.projections if item.passes}
+    return StoredState(
+        group=tuple((name, stored_as[name]) for name in aggregate.group),
+        states=states,
+        copied=_copied(root, aggregate, parts),
+        visible=visible,
+        contributions=_contributions(aggregate, parts),
+        filled=_filled(root, aggregate, parts),
+        single_row=not aggregate.group,
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """One aggregate taken apart."""
+
+    states: tuple[StateColumn, ...]
+    contributed: tuple[AggregateCall, ...]
+    filled: tuple[AggregateCall, ...]
+    value: exp.Expr
+    copy: tuple[str, str | None] | None
+
+
+def _as_aggregate(node: Node) -> Aggregate | None:
+    if isinstance(node, Distinct):
+        return Aggregate(node.input, node.key_columns, ())
+    return node if isinstance(node, Aggregate) else None
+
+
+def _is_additive(call: AggregateCall) -> bool:
+    if call.distinct or call.function not in ("count", "sum", "avg", "mean"):
+        return False
+    if call.function == "count":
+        return True
+    argument = call.argument_types[0]
+    if call.function == "sum" or is_integer(argument):
+        return is_integer(argument) or is_decimal(argument)
+    return is_decimal(argument) and _divides_exactly(argument)
+
+
+def _divides_exactly(argument: SqlType) -> bool:
+    """Whether sum / count keeps enough digits to be rounded as Spark's own AVG rounds."""
+    precision, _ = decimal_parts(argument) or (MAX_PRECISION, 0)
+    guard_digits = 8
+    return (precision + 10) + 4 + guard_digits <= MAX_PRECISION
+
+
+def _all_parts(aggregate: Aggregate) -> list[_Parts]:
+    """Take all aggregates apart; what two of them need is kept once."""
+    known: dict[str, str] = {"count|*": ROWS}
+    found: list[_Parts] = []
+    for call in aggregate.calls:
+        names = [
+            known.setdefault(key, f"__st_{stem}_{len(known)}")
+            for stem, key in (("count", _counted_key(call)), ("sum", _summed_key(call)))
+        ]
+        taken = {item.name for part in found for item in part.states} | {ROWS}
+        found.append(_without(_parts(call, *names), taken))
+    return found
+
+
+def _counted_key(call: AggregateCall) -> str:
+    counted = "*" if call.over_star else ",".join(item.sql() for item in call.arguments)
+    return f"count|{counted}" + (f"|{call.condition.sql()}" if call.condition is not None else "")
+
+
+def _summed_key(call: AggregateCall) -> str:
+    # AVG of integers keeps a wider sum than SUM does.
+    return f"sum|{_state_type(call)}|{_counted_key(call)}"
+
+
+def _without(parts: _Parts, taken: set[str]) -> _Parts:
+    """Leave out what another aggregate contributes already."""
+    states = tuple(state for state in parts.states if state.name not in taken)
+    moved = {name for state in states for name in (state.name, state.plus, state.minus)}
+    return replace(
+        parts,
+        states=states,
+        contributed=tuple(call for call in parts.contributed if call.name in moved),
+        filled=tuple(call for call in parts.filled if call.name in moved),
+    )
+
+
+def _parts(call: AggregateCall, count: str, total: str) -> _Parts:
+    counted = _counted(call, count)
+    counted_state = StateColumn(count, BIGINT, count)
+    filled_count = replace(
+        call, name=count, function="count", type=BIGINT, argument_types=call.argument_types
+    )
+    if call.function == "count":
+        return _Parts((counted_state,), (counted,), (filled_count,), column(count), (count, None))
+    total_type = _state_type(call)
+    summed = replace(call, function="sum", type=total_type, arguments=(_argument(call),))
+    plus = replace(summed, name=f"{total}_plus", condition=_signed(call, exp.GT))
+    minus = replace(summed, name=f"{total}_minus", condition=_signed(call, exp.LT))
+    states = (StateColumn(total, total_type, plus.name, minus.name), counted_state)
+    return _Parts(
+        states,
+        (plus, minus, counted),
+        (replace(summed, name=total), filled_count),
+        _value(call, total, count),
+        (total, count) if call.function == "sum" else None,
+    )
+
+
+def _counted(call: AggregateCall, name: str) -> AggregateCall:
+    """Return Σ weight over the rows that COUNT would count."""
+    conditions: list[exp.Expr] = []
+    conditions += [] if call.condition is None else [exp.paren(call.condition.copy(), copy=False)]
+    if not call.over_star:
+        conditions += [_is_not_null(argument) for argument in call.arguments]
+    return AggregateCall(
+        name=name,
+        function="sum",
+        arguments=(column(WEIGHT),),
+        argument_types=(BIGINT,),
+        condition=exp.and_(*conditions) if conditions else None,
+        type=BIGINT,
+    )
+
+
+def _is_not_null(argument: exp.Expr) -> exp.Expr:
+    inner = exp.paren(argument.copy(), copy=False)
+    return exp.Not(this=exp.Is(this=inner, expression=exp.null()))
+
+
+def _signed(call: AggregateCall, sign: type[exp.Binary]) -> exp.Expr:
+    side = sign(this=column(WEIGHT), expression=exp.Literal.number(0))
+    if call.condition is None:
+        return side
+    return exp.and_(side, exp.paren(call.condition.copy(), copy=False))
+
+
+def _state_type(call: AggregateCall) -> SqlType:
+    argument = call.argument_types[0]
+    if call.function in ("sum", "count"):
+        return call.type
+    # AVG of integers never overflows in Spark, so its sum gets all the digits there are.
+    precision, scale = decimal_parts(argument) or (MAX_PRECISION, 0)
+    return decimal(MAX_PRECISION, 0) if is_integer(argument) else decimal(precision + 10, scale)
+
+
+def _argument(call: AggregateCall) -> exp.Expr:
+    argument = call.arguments[0].copy()
+    if call.function != "sum" and is_integer(call.argument_types[0]):
+        return exp.cast(argument, "decimal(20,0)", dialect="spark")
+    return argument
+
+
+def _value(call: AggregateCall, total: str, count: str) -> exp.Expr:
+    """Return the visible value of SUM or AVG over its state."""
+    value: exp.Expr = column(total)
+    if call.function != "sum":
+        if is_integer(call.argument_types[0]):
+            value = exp.Div(this=_cast(total, "double"), expression=_cast(count, "double"))
+        else:
+            value = exp.Div(this=column(total), expression=_cast(count, "decimal(20,0)"))
+        value = exp.cast(value, call.type, dialect="spark")
+    some = exp.GT(this=column(count), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=some, true=value)])
+
+
+def _cast(name: str, type_: str) -> exp.Expr:
+    return exp.cast(column(name), type_, dialect="spark")
+
+
+def _over_state(expression: exp.Expr, values: dict[str, exp.Expr]) -> exp.Expr:
+    def put(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name in values:
+            return exp.paren(values[node.name].copy(), copy=False)
+        return node
+
+    return expression.copy().transform(put)
+
+
+def _copied(
+    root: Project, aggregate: Aggregate, parts: list[_Parts]
+) -> tuple[VisibleState, ...] | None:
+    copies = {name: (name, None) for name in aggregate.group}
+    for call, part in zip(aggregate.calls, parts, strict=True):
+        if part.copy is not None:
+            copies[call.name] = part.copy  # type: ignore[assignment]  # a wider tuple type
+    found = []
+    for item in root.projections:
+        if item.passes is None or item.passes not in copies:
+            return None
+        state, unless_zero = copies[item.passes]
+        found.append(VisibleState(item.name, state, unless_zero))
+    return tuple(found)
+
+
+def _contributions(aggregate: Aggregate, parts: list[_Parts]) -> Node:
+    """Return, per touched group, what its changes add to and take from each state."""
+    rows = AggregateCall(ROWS, "sum", (column(WEIGHT),), (BIGINT,), None, BIGINT)
+    calls = (rows, *(call for part in parts for call in part.contributed))
+    unit = Unfold(Repeat(differentiate(aggregate.input)))
+    summed = Aggregate(unit, aggregate.group, calls)
+    return _zeros_for_nulls(summed, aggregate.group)
+
+
+def _zeros_for_nulls(summed: Aggregate, group: tuple[str, ...]) -> Node:
+    projections = [Projection(name, column(name), summed.type_of(name)) for name in group]
+    projections += [
+        Projection(call.name, _or_zero(call.name, call.type), call.type) for call in summed.calls
+    ]
+    return Project(summed, tuple(projections))
+
+
+def _or_zero(name: str, type_: SqlType) -> exp.Expr:
+    zero = exp.cast(exp.Literal.number(0), type_, dialect="spark")
+    value = exp.Anonymous(this="coalesce", expressions=[column(name), zero])
+    return exp.cast(value, type_, dialect="spark")
+
+
+def _filled(root: Project, aggregate: Aggregate, parts: list[_Parts]) -> Node:
+    """Return the user's own aggregates beside their states."""
+    rows = AggregateCall(ROWS, "count", (exp.Star(),), (BIGINT,), None, BIGINT)
+    states = (rows, *(call for part in parts for call in part.filled))
+    both = replace(aggregate, calls=aggregate.calls + states)
+    kept = tuple(
+        Projection(call.name, _or_zero(call.name, call.type), call.type) for call in states
+    )
+    return Project(both, root.projections + kept)

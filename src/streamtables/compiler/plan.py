@@ -1,0 +1,213 @@
+"""The compiled form of a defining query: what it means, and how it is kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from streamtables.compiler.algebra import Net, Node, Project, Projection, Scan, at, differentiate
+from streamtables.compiler.backend.statement import (
+    Dialect,
+    Program,
+    by_view,
+    program,
+    statement,
+    to_sql,
+)
+from streamtables.compiler.frontend.binding import Bound, Notes, column
+from streamtables.compiler.frontend.dialect import parse_query, span_of
+from streamtables.compiler.frontend.query import bind
+from streamtables.compiler.frontend.tables import over_relations, tables_in
+from streamtables.compiler.maintenance import Maintenance
+from streamtables.compiler.maintenance.exactness import inexact_below
+from streamtables.compiler.maintenance.root_chain import root_chain
+from streamtables.compiler.rewrites.carry_key import carry_key
+from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.merge_projects import merge_projects
+from streamtables.compiler.rewrites.prune_columns import prune_columns
+from streamtables.compiler.rewrites.rebuild import in_order
+from streamtables.compiler.schema import Schema, build_schema
+from streamtables.compiler.types import SqlType
+from streamtables.errors import (
+    NotIncrementalError,
+    Span,
+    SqlError,
+    UnimplementedSqlError,
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why (a part of) a query cannot be maintained incrementally, and where it stands."""
+
+    code: str
+    reason: str
+    span: Span | None
+    message: str
+    hint: str
+    sql: str
+
+    @classmethod
+    def of(cls, error: SqlError) -> Refusal:
+        """Turn the error of a part into a value."""
+        return cls(
+            error.code,
+            error.detail or error.message,
+            error.span,
+            error.message,
+            error.hint,
+            error.sql,
+        )
+
+    @property
+    def place(self) -> str:
+        """The line of the query with a caret under the place."""
+        return self.span.caret(self.sql) if self.span else ""
+
+    def as_error(self) -> SqlError:
+        """Return the error that mode `differential` raises for this refusal."""
+        kind = (
+            NotIncrementalError if self.code == NotIncrementalError.code else UnimplementedSqlError
+        )
+        return kind(self.message, sql=self.sql, span=self.span, detail=self.reason, hint=self.hint)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A compiled query.  `root` is missing when the query has a refusal."""
+
+    sql: str
+    tables: tuple[str, ...]
+    refusals: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    root: Node | None
+    schema: Schema = field(default_factory=dict)
+
+    @property
+    def incremental(self) -> bool:
+        """Whether changes alone can keep the result."""
+        return self.root is not None and not self.refusals
+
+    @cached_property
+    def output(self) -> tuple[tuple[str, SqlType], ...]:
+        """Names and types of the visible columns; empty where only Spark can tell."""
+        if self.root is None:
+            return ()
+        return tuple((item.name, item.type) for item in self.visible.columns)
+
+    @cached_property
+    def key(self) -> list[str] | None:
+        """The columns, hidden ones included, that tell the rows apart; None for a bag."""
+        found = self.definition.key if self.root is not None else None
+        return None if found is None else list(found)
+
+    @cached_property
+    def definition(self) -> Node:
+        """The query as a plan that reads only what it needs, hidden key columns included."""
+        assert self.root is not None
+        return merge_projects(prune_columns(merge_projects(self.root)))
+
+    @cached_property
+    def visible(self) -> Node:
+        """The same without the hidden columns."""
+        assert self.root is not None
+        shown = [item for item in self.root.columns if not item.name.startswith("__st_")]
+        cut = Project(self.root, tuple(Projection(c.name, column(c.name), c.type) for c in shown))
+        return merge_projects(prune_columns(merge_projects(cut)))
+
+    def query_program(self) -> Program:
+        """Return the program that computes the visible rows from the tables after a change."""
+        if self.root is not None:
+            return program(at("after", self.visible))
+        return Program((), over_relations(self.sql, lambda t: by_view(t, "after"), self.schema))
+
+    @cached_property
+    def inexact(self) -> bool:
+        """Whether the result may hold sums of floats, whose last digits depend on row order."""
+        return self.root is None or inexact_below(self.root, None) is not None
+
+    def query_sql(self, dialect: Dialect = "spark") -> str:
+        """Return the defining query made deterministic: what full, verify and delta all mean."""
+        if self.root is None:
+            return self.sql
+        return to_sql(statement(self.visible), dialect)
+
+    def delta_sql(self, dialect: Dialect = "spark") -> str:
+        """Return one SELECT for the signed changes of the visible rows."""
+        self.require_incremental()
+        return to_sql(statement(self.delta), dialect)
+
+    @cached_property
+    def delta(self) -> Node:
+        """The changes of the visible rows, from `before`, `after` and `changes` of each table."""
+        changes = differentiate(self.visible)
+        return filter_before_net(changes if isinstance(changes, Net) else Net(changes))
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """How the stored table is kept."""
+        return Maintenance.of(self.definition)
+
+    @cached_property
+    def columns_read(self) -> Mapping[str, tuple[str, ...]]:
+        """For each table the columns that the plan reads."""
+        read: dict[str, dict[str, None]] = {}
+        for node in in_order(self.definition) if self.root is not None else ():
+            if isinstance(node, Scan):
+                read.setdefault(node.table, {}).update(dict.fromkeys(f.source for f in node.fields))
+        return {table: tuple(names) for table, names in read.items()}
+
+    def require_incremental(self) -> None:
+        """Raise the first refusal when there is one."""
+        if self.refusals:
+            raise self.refusals[0].as_error()
+
+    def explain(self) -> str:
+        """Return the plan, the kind of each operator, refusals and the delta SQL as text."""
+        from streamtables.compiler.explain import explain_text
+
+        return explain_text(self)
+
+
+def compile_query(sql: str, schema: Schema) -> Plan:
+    """Compile a defining query against the tables it may read."""
+    notes = Notes()
+    query = parse_query(sql)
+    tables = tables_in(query, sql, schema)
+    try:
+        bound = bind(query, sql, schema, notes)
+    except (NotIncrementalError, UnimplementedSqlError) as refusal:
+        return Plan(sql, tables, (Refusal.of(refusal),), tuple(notes.lines), None, schema)
+    root = _output(bound)
+    return Plan(sql, tables, _float_refusal(root, sql), tuple(notes.lines), root, schema)
+
+
+def compile_sql(
+    sql: str,
+    tables: Mapping[str, Mapping[str, str]],
+    keys: Mapping[str, Sequence[str]] | None = None,
+) -> Plan:
+    """Compile a query against tables given as plain names and types: the public `compile`."""
+    return compile_query(sql, build_schema(tables, keys))
+
+
+def _output(bound: Bound) -> Node:
+    """Show the columns under the user's names, and keep a key that the query does not show."""
+    shown = tuple(Projection(item.shown, column(item.inner), item.type) for item in bound.columns)
+    return carry_key(Project(bound.node, shown))
+
+
+def _float_refusal(root: Node, sql: str) -> tuple[Refusal, ...]:
+    chain = root_chain(root)
+    call = inexact_below(root, chain.keyed if chain else None)
+    if call is None:
+        return ()
+    error = UnimplementedSqlError(
+        f'"{call.function}" of floating-point numbers below another operator',
+        sql=sql,
+        span=span_of(call.arguments[0]),
+        detail="Computed again, such a sum may differ in its last digits from the stored one.",
+        hint="Cast the argument to DECIMAL, or use mode 'full'.",
+    )
+    return (Refusal.of(error),)

@@ -1,0 +1,1 @@
+"""Tree → tree passes; one file is one function."""

@@ -1,0 +1,40 @@
+"""Read `before` as `after − changes`, so that no old version of a table has to be opened.
+
+    X = X′ − ΔX            exact in signed bags
+
+Under joins, filters and projections the weights simply travel along.  An operator that looks at
+groups of rows needs plain ones: there the weights are netted and each row is repeated as often as
+its weight says; a negative net weight means that the changes are not those of the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamtables.compiler.algebra import Keyed, Negate, Net, Node, Repeat, Restrict, Scan, Sum
+from streamtables.compiler.rewrites.rebuild import rebuild
+
+
+def before_from_after(root: Node) -> Node:
+    """Return the same relation with no scan of an old version left."""
+    return rebuild(root, _replace)
+
+
+def _replace(_: Node, new: Node) -> Node:
+    match new:
+        case Scan(version="before"):
+            changes = replace(new, version="changes")
+            return Sum((replace(new, version="after"), Negate(changes)))
+        case Restrict(input=Sum() as total):
+            # A restriction belongs on the scans, where it saves reading.
+            return Sum(tuple(_restricted(term, new) for term in total.terms))
+        case Keyed() if new.input.signed:
+            return new.with_inputs(Repeat(Net(new.input), plain=True))
+        case _:
+            return new
+
+
+def _restricted(term: Node, restriction: Restrict) -> Node:
+    if isinstance(term, Negate):
+        return Negate(_restricted(term.input, restriction))
+    return Restrict(term, restriction.keys, restriction.on)

@@ -1,0 +1,23 @@
+"""Tell the scans which tables did not change, so that their terms are never made.
+
+`differentiate` gives nothing for a relation that cannot change, and `at("before", …)` is then the
+same as `at("after", …)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamtables.compiler.algebra import Node, Scan
+from streamtables.compiler.rewrites.rebuild import rebuild
+
+
+def mark_unchanged(root: Node, changed: frozenset[str]) -> Node:
+    """Return the plan for a refresh in which only the tables in `changed` have changes."""
+
+    def mark(_: Node, new: Node) -> Node:
+        if isinstance(new, Scan) and new.table not in changed:
+            return replace(new, still=True)
+        return new
+
+    return rebuild(root, mark)

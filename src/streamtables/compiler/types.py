@@ -1,0 +1,141 @@
+"""The names of Spark's types, and the few rules about them that delta rules depend on.
+
+A type is its name in Spark's DDL, lower case and without spaces: `bigint`, `decimal(12,2)`,
+`array<string>`.  `UNKNOWN` is the honest answer where the compiler cannot tell; whoever asks must
+then take the path that is right for every type.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+SqlType = NewType("SqlType", str)
+
+UNKNOWN = SqlType("unknown")
+NULL = SqlType("void")
+BOOLEAN = SqlType("boolean")
+INT = SqlType("int")
+BIGINT = SqlType("bigint")
+DOUBLE = SqlType("double")
+FLOAT = SqlType("float")
+STRING = SqlType("string")
+DATE = SqlType("date")
+TIMESTAMP = SqlType("timestamp")
+TIMESTAMP_NTZ = SqlType("timestamp_ntz")
+BINARY = SqlType("binary")
+
+INTEGERS = (SqlType("tinyint"), SqlType("smallint"), INT, BIGINT)
+MAX_PRECISION = 38
+
+_SYNONYMS = {
+    "integer": "int",
+    "long": "bigint",
+    "short": "smallint",
+    "byte": "tinyint",
+    "bool": "boolean",
+    "real": "float",
+    "text": "string",
+    "numeric": "decimal(10,0)",
+    "decimal": "decimal(10,0)",
+    "dec": "decimal(10,0)",
+    "timestamp_ltz": "timestamp",
+}
+_INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+_DECIMAL = re.compile(r"^(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)$")
+_CHARACTERS = re.compile(r"^(?:var)?char\(\d+\)$")
+
+
+def normal_type(name: str) -> SqlType:
+    """Return the one spelling of a type name.
+
+    >>> normal_type("DECIMAL(12, 2)"), normal_type("Integer")
+    ('decimal(12,2)', 'int')
+    """
+    text = re.sub(r"\s+(?=[^`]*(?:`[^`]*`[^`]*)*$)", "", name.strip().lower())
+    if match := _DECIMAL.match(text):
+        return decimal(int(match[1]), int(match[2] or 0))
+    if _CHARACTERS.match(text):
+        return STRING
+    return SqlType(_SYNONYMS.get(text, text))
+
+
+def decimal(precision: int, scale: int) -> SqlType:
+    """Return the decimal type with these digits, cut to what Spark can hold."""
+    return SqlType(f"decimal({min(precision, MAX_PRECISION)},{min(scale, MAX_PRECISION)})")
+
+
+def decimal_parts(name: SqlType) -> tuple[int, int] | None:
+    """Return precision and scale of a decimal or an integer type, None for any other."""
+    if match := _DECIMAL.match(name):
+        return int(match[1]), int(match[2] or 0)
+    if name in _INTEGER_DIGITS:
+        return _INTEGER_DIGITS[name], 0
+    return None
+
+
+def is_integer(name: SqlType) -> bool:
+    """Whether the type holds whole numbers in a fixed number of bytes."""
+    return name in INTEGERS
+
+
+def is_decimal(name: SqlType) -> bool:
+    """Whether the type is a decimal with a fixed scale."""
+    return name.startswith("decimal(")
+
+
+def is_float(name: SqlType) -> bool:
+    """Whether sums over the type depend on the order of the rows."""
+    return name in (FLOAT, DOUBLE)
+
+
+def is_numeric(name: SqlType) -> bool:
+    """Whether the type is a number."""
+    return is_integer(name) or is_decimal(name) or is_float(name)
+
+
+def is_string(name: SqlType) -> bool:
+    """Whether the type is text, of any collation."""
+    return name == STRING or name.startswith("stringcollate")
+
+
+def has_plain_image(name: SqlType) -> bool:
+    """Whether equality of two values means that their stored bytes are equal.
+
+    It does not for floats (0.0 = −0.0), collated text, maps (which have no equality at all), for
+    nested types that may hold one of them, and for a type we do not know.
+    """
+    return (
+        is_integer(name)
+        or is_decimal(name)
+        or name in (BOOLEAN, STRING, DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY, NULL)
+    )
+
+
+def wider(left: SqlType, right: SqlType) -> SqlType:
+    """Return the type that holds both, as Spark widens the branches of CASE, COALESCE and UNION."""
+    if left == right or right == NULL:
+        return left
+    if left == NULL:
+        return right
+    if is_numeric(left) and is_numeric(right):
+        return _wider_number(left, right)
+    if {left, right} == {DATE, TIMESTAMP}:
+        return TIMESTAMP
+    if {left, right} == {DATE, TIMESTAMP_NTZ}:
+        return TIMESTAMP_NTZ
+    return UNKNOWN
+
+
+def _wider_number(left: SqlType, right: SqlType) -> SqlType:
+    if is_float(left) or is_float(right):
+        return left if left == right == FLOAT else DOUBLE
+    if is_integer(left) and is_integer(right):
+        return max(left, right, key=INTEGERS.index)
+    left_digits, right_digits = decimal_parts(left), decimal_parts(right)
+    assert left_digits is not None
+    assert right_digits is not None
+    scale = max(left_digits[1], right_digits[1])
+    whole = max(left_digits[0] - left_digits[1], right_digits[0] - right_digits[1])
+    # Past 38 digits Spark gives up some of the scale; the exact amount is Spark's business.
+    return decimal(whole + scale, scale) if whole + scale <= MAX_PRECISION else UNKNOWN

@@ -1,0 +1,63 @@
+"""Giving relations a name that SQL can use, in one session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+
+from streamtables.engine.arrow_to_spark import from_arrow
+from streamtables.engine.spark_errors import spark_border
+from streamtables.positions import Version
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# What each session has bound, so that the next user of a pooled session finds none of it.
+_BOUND: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class TableVersion:
+    """A Delta table as it was at one version."""
+
+    location: str
+    version: Version
+
+
+def read_version(spark: SparkSession, table: TableVersion) -> DataFrame:
+    """Return the rows of a table at one version."""
+    reader = spark.read.format("delta").option("versionAsOf", int(table.version))
+    return reader.load(table.location)
+
+
+def bind(
+    spark: SparkSession, name: str, relation: TableVersion | pa.Table | DataFrame
+) -> DataFrame:
+    """Register a relation as a temporary view of the session."""
+    with spark_border():
+        rows = _rows(spark, relation)
+        rows.createOrReplaceTempView(name)
+    _BOUND.setdefault(spark, set()).add(name)
+    return rows
+
+
+def after_view(spark: SparkSession, name: str, location: str, version: Version) -> DataFrame:
+    """Register a table at one version."""
+    return bind(spark, name, TableVersion(location, version))
+
+
+def unbind_all(spark: SparkSession) -> None:
+    """Drop every view that was bound in the session."""
+    for name in _BOUND.pop(spark, set()):
+        spark.catalog.dropTempView(name)
+
+
+def _rows(spark: SparkSession, relation: TableVersion | pa.Table | DataFrame) -> DataFrame:
+    if isinstance(relation, TableVersion):
+        return read_version(spark, relation)
+    if isinstance(relation, pa.Table):
+        return from_arrow(spark, relation)
+    return relation

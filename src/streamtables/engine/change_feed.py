@@ -1,0 +1,133 @@
+"""The change data feed of a Delta table as signed, netted rows.
+
+    insert, update_postimage    weight +1
+    delete, update_preimage     weight −1
+
+`read_small` reads it by deltalake, without Spark, and declines what deltalake is known to read
+wrongly or not at all; `read_spark` reads anything.  Both give the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamtables.engine import arrow_rows, spark_image
+from streamtables.engine.arrow_types import for_spark
+from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.log_entry import LogEntry
+from streamtables.engine.names import WEIGHT
+from streamtables.engine.outcomes import NotSmall, TooLarge
+from streamtables.engine.small_commit import bounded, first_line
+from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.sql_text import identifier
+from streamtables.positions import Version
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CHANGE = "_change_type"
+_APPEARING = ("insert", "update_postimage")
+# Files larger than this in all are Spark's to read, however few their changed rows.
+_BYTES_MAX = 256 * 1024 * 1024
+
+
+def read_small(
+    location: str,
+    after: Version,
+    upto: Version,
+    *,
+    columns: Sequence[str],
+    limit: int,
+) -> pa.Table | TooLarge:
+    """Return the net changes in (after, upto] without Spark, or why that is for Spark.
+
+    Raises:
+        HistoryGoneError: the log no longer holds one of the versions.
+    """
+    entries = DeltaLog(location).entries(after, upto)
+    changing = [entry for entry in entries if entry.changes_rows]
+    if (reason := _too_large(entries, changing, limit)) is not None:
+        return TooLarge(reason)
+    feed = _feed(location, after, upto, columns, limit)
+    if isinstance(feed, TooLarge):
+        return feed
+    appearing = pc.is_in(feed.column(_CHANGE), pa.array(_APPEARING))
+    weights = pc.if_else(appearing, pa.scalar(1, pa.int64()), pa.scalar(-1, pa.int64()))
+    signed = feed.select(list(columns)).append_column(WEIGHT, weights)
+    try:
+        return arrow_rows.net(signed, columns)
+    except NotSmall as declined:
+        return TooLarge(declined.reason)
+
+
+def read_spark(
+    spark: SparkSession, location: str, after: Version, upto: Version, columns: Sequence[str]
+) -> DataFrame:
+    """Return the net changes in (after, upto] as a DataFrame."""
+    with spark_border():
+        feed = (
+            spark.read.format("delta")
+            .option("readChangeFeed", "true")
+            .option("startingVersion", int(after) + 1)
+            .option("endingVersion", int(upto))
+            .load(location)
+        )
+        appearing = ", ".join(f"'{kind}'" for kind in _APPEARING)
+        weight = f"CAST(IF({_CHANGE} IN ({appearing}), 1, -1) AS BIGINT) AS {identifier(WEIGHT)}"
+        signed = feed.selectExpr(*map(identifier, columns), weight)
+        return spark_image.net(signed, columns)
+
+
+def _too_large(entries: Sequence[LogEntry], changing: Sequence[LogEntry], limit: int) -> str | None:
+    """Say, from the log alone, why deltalake should not read these commits."""
+    for entry in entries:
+        # A feed over a change of schema is read by one schema; Spark knows which one.
+        if entry.schema_string is not None and entry.version > 0:
+            return f"version {entry.version} alters the table"
+        if entry.feed_hazard is not None:
+            return f"version {entry.version} holds {entry.feed_hazard}"
+    size = sum(entry.feed_bytes for entry in changing)
+    if size > _BYTES_MAX:
+        return f"the changed files hold {size} bytes"
+    # Twice the limit: an update is two rows of the feed, and much may net away.
+    rows = sum(_feed_rows(entry) for entry in changing)
+    return f"the log tells of {rows} changed rows" if rows > 2 * limit else None
+
+
+def _feed_rows(entry: LogEntry) -> int:
+    """Return how many rows the feed of a commit has at least, as far as its metrics tell."""
+    metrics = entry.metrics
+    updated = metrics.get("numUpdatedRows", 0) + metrics.get("numTargetRowsUpdated", 0)
+    merged = metrics.get("numTargetRowsInserted", 0) + metrics.get("numTargetRowsDeleted", 0)
+    deleted = metrics.get("numDeletedRows", 0)
+    if updated or merged or deleted:
+        return 2 * updated + merged + deleted
+    return (entry.rows_added or 0) if entry.files_removed == 0 else 0
+
+
+def _feed(
+    location: str, after: Version, upto: Version, columns: Sequence[str], limit: int
+) -> pa.Table | TooLarge:
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        reader = DeltaTable(location, version=int(upto)).load_cdf(
+            starting_version=int(after) + 1,
+            ending_version=int(upto),
+            # Each is read as SQL: an unquoted name would be taken in lower case.
+            columns=[identifier(name, "datafusion") for name in (*columns, _CHANGE)],
+        )
+        rows = bounded(pa.RecordBatchReader.from_stream(reader), 2 * limit)
+    except (DeltaError, OSError) as error:
+        return TooLarge(f"deltalake cannot read the change feed: {first_line(error)}")
+    if rows is None:
+        return TooLarge(f"the change feed has more than {2 * limit} rows")
+    try:
+        return for_spark(rows)
+    except NotSmall as declined:
+        return TooLarge(declined.reason)

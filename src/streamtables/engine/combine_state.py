@@ -1,0 +1,129 @@
+"""Adding contributions to stored state on the driver, by Arrow kernels.
+
+Only counts and exact sums are added here, checked for overflow as ANSI SQL demands; every other
+expression is Spark's.  Rows are paired by the binary image of their key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamtables.compiler.maintenance import ROWS, StateColumn, StoredState
+from streamtables.engine.arrow_image import row_codes
+from streamtables.engine.integrity import damaged
+from streamtables.errors import QueryFailedError
+
+_KEY = "k{}"
+
+
+@dataclass(frozen=True)
+class CombinedState:
+    """The new state of the groups that live on; the names are those of the state."""
+
+    groups: pa.Table
+
+
+def combine_state(contributions: pa.Table, stored: pa.Table, state: StoredState) -> CombinedState:
+    """Return state + plus − minus for every group that the contributions name.
+
+    Raises:
+        TableDamagedError: a group would have fewer than no rows.
+        QueryFailedError: a sum no longer fits its type.
+    """
+    partners = _partners(contributions, stored, state)
+    columns = {inner: contributions.column(inner) for inner, _ in state.group}
+    for item in state.states:
+        columns[item.name] = _moved(item, contributions, stored, partners)
+    combined = pa.table(columns)
+    rows = combined.column(ROWS)
+    below = pc.sum(pc.less(rows, 0)).as_py() or 0
+    if below:
+        raise damaged(below)
+    if state.single_row:
+        return CombinedState(combined)
+    return CombinedState(combined.filter(pc.greater(rows, 0)))
+
+
+def copied_rows(combined: CombinedState, state: StoredState) -> pa.Table | None:
+    """Return the stored rows of groups whose visible columns are state columns; else None."""
+    if state.copied is None:
+        return None
+    groups = combined.groups
+    columns = {}
+    for item in state.copied:
+        value = groups.column(item.state)
+        if item.unless_zero is not None:
+            some = pc.greater(groups.column(item.unless_zero), 0)
+            value = pc.if_else(some, value, pa.scalar(None, value.type))
+        columns[item.shown] = value
+    for item in state.states:
+        columns[item.name] = groups.column(item.name)
+    return pa.table(columns)
+
+
+def _partners(contributions: pa.Table, stored: pa.Table, state: StoredState) -> pa.Array:
+    """Return for each contribution the index of its stored row, NULL where there is none."""
+    count = contributions.num_rows
+    if not state.group:
+        found = np.zeros(count, dtype=np.int64)
+        return pa.array(found, mask=np.full(count, stored.num_rows == 0))
+    names = [_KEY.format(i) for i in range(len(state.group))]
+    theirs = stored.select([shown for _, shown in state.group]).rename_columns(names)
+    ours = contributions.select([inner for inner, _ in state.group]).rename_columns(names)
+    codes = row_codes(pa.concat_tables([ours.cast(theirs.schema), theirs]), names)
+    mine, known = codes[:count], codes[count:]
+    if not len(known):
+        return pa.nulls(count, pa.int64())
+    order = np.argsort(known, kind="stable")
+    places = np.minimum(np.searchsorted(known, mine, sorter=order), len(known) - 1)
+    indices = order[places]
+    return pa.array(indices, mask=known[indices] != mine)
+
+
+def _moved(
+    item: StateColumn, contributions: pa.Table, stored: pa.Table, partners: pa.Array
+) -> pa.ChunkedArray:
+    kind = stored.schema.field(item.name).type
+    old = pc.fill_null(stored.column(item.name).take(partners), _zero(kind))
+    total = _plus(old, contributions.column(item.plus).cast(kind), kind)
+    if item.minus is not None:
+        total = _minus(total, contributions.column(item.minus).cast(kind), kind)
+    return total
+
+
+def _zero(kind: pa.DataType) -> pa.Scalar:
+    return pa.scalar(0, pa.int64()).cast(kind)
+
+
+def _plus(left: pa.ChunkedArray, right: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    return _checked(pc.add_checked, left, right, kind)
+
+
+def _minus(left: pa.ChunkedArray, right: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    return _checked(pc.subtract_checked, left, right, kind)
+
+
+def _checked(
+    operation: object, left: pa.ChunkedArray, right: pa.ChunkedArray, kind: pa.DataType
+) -> pa.ChunkedArray:
+    """Compute in a type with room to spare, and see whether the result fits."""
+    try:
+        if pa.types.is_decimal(kind):
+            wide = pa.decimal256(76, kind.scale)
+            return operation(_widened(left, wide), _widened(right, wide)).cast(kind)  # type: ignore[operator]
+        return operation(left, right)  # type: ignore[operator]
+    except pa.ArrowInvalid as error:
+        raise QueryFailedError(
+            "a sum is too large for its type",
+            detail=f"The state of the aggregate is kept as {kind}.",
+            hint="Cast the argument of the aggregate to a wider DECIMAL.",
+        ) from error
+
+
+def _widened(values: pa.ChunkedArray, wide: pa.DataType) -> pa.ChunkedArray:
+    # One digit less than the type holds, so that adding two cannot ask for a wider one.
+    return values.cast(pa.decimal256(75, wide.scale))

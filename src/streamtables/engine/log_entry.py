@@ -1,0 +1,152 @@
+"""One entry of a Delta log, as far as this package looks at it.
+
+The action types and their fields are those of the Delta protocol ("Actions").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streamtables.positions import CommitStamp, InputId, Version
+
+# JSON values as json.loads gives them; each field is checked where it is read.
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """What one commit says about itself and about the table."""
+
+    version: Version
+    timestamp_ms: int
+    operation: str
+    changes_rows: bool
+    transactions: Mapping[InputId, int]
+    stamp: CommitStamp | None
+    # Set when the commit holds a metaData action: the table was made or altered.
+    table_id: str | None = None
+    schema_string: str | None = None
+    partition_columns: tuple[str, ...] = ()
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)
+    files_added: int = 0
+    bytes_added: int = 0
+    files_removed: int = 0
+    rows_added: int | None = 0
+    rows_removed: int | None = 0
+    # Bytes that a reader of the change feed has to open for this commit.
+    feed_bytes: int = 0
+    # Why deltalake would read the change feed of this commit wrongly, if it would.
+    feed_hazard: str | None = None
+
+    @property
+    def is_maintenance(self) -> bool:
+        """Whether the commit moved or described data and changed neither rows nor schema."""
+        return not self.changes_rows and self.schema_string is None
+
+
+def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
+    """Read the actions of one entry file."""
+    actions: dict[str, list[Json]] = {}
+    for line in data.splitlines():
+        if line.strip():
+            for kind, body in json.loads(line).items():
+                actions.setdefault(kind, []).append(body)
+    info = (actions.get("commitInfo") or [{}])[0]
+    metadata = (actions.get("metaData") or [{}])[0]
+    changing = [a for a in actions.get("add", []) if a.get("dataChange", True)]
+    leaving = [a for a in actions.get("remove", []) if a.get("dataChange", True)]
+    change_files = actions.get("cdc", [])
+    return LogEntry(
+        version=version,
+        timestamp_ms=_integer(info.get("inCommitTimestamp") or info.get("timestamp"), written_ms),
+        operation=str(info.get("operation", "")),
+        changes_rows=bool(changing or leaving or change_files),
+        transactions={
+            InputId(str(a["appId"])): _integer(a["version"], 0) for a in actions.get("txn", [])
+        },
+        stamp=_stamp(info),
+        table_id=_text(metadata.get("id")),
+        schema_string=_text(metadata.get("schemaString")),
+        partition_columns=_texts(metadata.get("partitionColumns")),
+        configuration=_mapping(metadata.get("configuration")),
+        metrics=_metrics(info.get("operationMetrics")),
+        files_added=len(actions.get("add", [])),
+        bytes_added=_sizes(actions.get("add", [])),
+        files_removed=len(actions.get("remove", [])),
+        rows_added=_rows(changing),
+        rows_removed=_rows(leaving),
+        feed_bytes=_sizes(change_files) if change_files else _sizes(changing + leaving),
+        feed_hazard=None if change_files else _feed_hazard(changing, leaving, info),
+    )
+
+
+def _feed_hazard(adds: list[Json], removes: list[Json], info: Json) -> str | None:
+    """Say why the deletion vectors of a commit without change files mislead deltalake.
+
+    deltalake 1.6 reads a pair (remove f, add f with a larger vector) rightly as the rows that the
+    vector gained.  Of a removed file that had a vector it gives the rows that were deleted
+    *before*, not those that the removal takes away.
+    """
+    added = {a["path"]: _cardinality(a) for a in adds}
+    removed = {a["path"]: _cardinality(a) for a in removes}
+    with_vectors = {p for side in (added, removed) for p, rows in side.items() if rows}
+    if not with_vectors:
+        return None
+    if str(info.get("operation", "")).upper() == "RESTORE":
+        return "a RESTORE over deletion vectors"
+    for path in with_vectors:
+        if path not in added or path not in removed:
+            return "a whole file that had a deletion vector came or went"
+        if added[path] <= removed[path]:
+            return "a deletion vector that shrank"
+    return None
+
+
+def _cardinality(action: Json) -> int:
+    vector = action.get("deletionVector")
+    return _integer(vector.get("cardinality"), 0) if isinstance(vector, dict) else 0
+
+
+def _stamp(info: Json) -> CommitStamp | None:
+    text = info.get("userMetadata")
+    return CommitStamp.from_json(text) if isinstance(text, str) else None
+
+
+def _rows(actions: list[Json]) -> int | None:
+    """Return the rows of the files, deleted ones taken off; None when a file does not tell."""
+    total = 0
+    for action in actions:
+        stats = action.get("stats")
+        records = json.loads(stats).get("numRecords") if isinstance(stats, str) and stats else None
+        if not isinstance(records, int):
+            return None
+        total += records - _cardinality(action)
+    return total
+
+
+def _sizes(actions: Iterable[Json]) -> int:
+    return sum(_integer(action.get("size"), 0) for action in actions)
+
+
+def _metrics(value: object) -> Mapping[str, int]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {str(k): int(v) for k, v in pairs if str(v).lstrip("-").isdigit()}
+
+
+def _mapping(value: object) -> Mapping[str, str]:
+    return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _integer(value: object, otherwise: int) -> int:
+    return int(value) if isinstance(value, int | str) else otherwise

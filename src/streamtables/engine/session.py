@@ -1,0 +1,155 @@
+"""Spark sessions: one context, started on first use, and a pool of forks for parallel work.
+
+A fork has its own settings and temporary views on the same Spark.  Work takes one for as long as
+it needs it; what it bound there is gone before the next user comes.
+
+    quick   a small change: no adaptive planning, few partitions, small snapshots
+    bulk    FULL and large changes: adaptive planning on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+
+from streamtables.engine.binding import unbind_all
+from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_start import SparkSettings, start_spark
+from streamtables.errors import InternalError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Profile = Literal["quick", "bulk"]
+
+_BOTH = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # With another time zone than UTC Delta checks its checksum files by whole extra jobs.
+    "spark.databricks.delta.allFilesInCrc.verificationMode.forceOnNonUTC.enabled": "false",
+}
+_QUICK = {
+    **_BOTH,
+    "spark.sql.adaptive.enabled": "false",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.merge.materializeSource": "none",
+}
+_BULK = {**_BOTH, "spark.sql.adaptive.enabled": "true"}
+
+
+def fork(spark: SparkSession) -> SparkSession:
+    """Return a session with its own settings and views on the same Spark.
+
+    The one seam between classic Spark and Spark Connect.
+    """
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        cloned: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]  # Connect only
+        return cloned
+    forked = spark.newSession()
+    # newSession starts from the context's settings; what the caller set since would be lost.
+    ours = forked.conf.getAll
+    for name, value in spark.conf.getAll.items():
+        if ours.get(name) != value and forked.conf.isModifiable(name):
+            forked.conf.set(name, value)
+    return forked
+
+
+class SparkSessions:
+    """The sessions of one connection; nothing starts before the first use."""
+
+    def __init__(
+        self, settings: SparkSettings | None = None, *, spark: SparkSession | None = None
+    ) -> None:
+        if settings is None and spark is None:
+            raise InternalError("sessions need settings to start Spark with, or a session")
+        self._settings = settings
+        self._spark = spark
+        self._owned = False
+        self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
+        self._lock = Lock()
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a Spark to use already."""
+        return self._spark is not None
+
+    def get(self) -> SparkSession:
+        """Return the session that all forks come from, starting Spark if need be."""
+        with self._lock:
+            if self._spark is None:
+                self._spark = self._start()
+            return self._spark
+
+    def quick(self) -> SparkSession:
+        """Return a new fork for small changes; `lease` gives a pooled one."""
+        return self._forked("quick")
+
+    def bulk(self) -> SparkSession:
+        """Return a new fork for large changes; `lease` gives a pooled one."""
+        return self._forked("bulk")
+
+    @contextmanager
+    def lease(self, profile: Profile, *, tag: str | None = None) -> Iterator[SparkSession]:
+        """Take a fork from the pool; what runs in it can be cancelled by its tag."""
+        spark = self._take(profile)
+        if tag is not None:
+            spark.addTag(tag)
+        try:
+            yield spark
+        finally:
+            if tag is not None:
+                spark.removeTag(tag)
+            self._give_back(profile, spark)
+
+    def cancel(self, tag: str) -> None:
+        """Stop what runs under a tag, in whichever session."""
+        if self._spark is not None:
+            with spark_border():
+                self._spark.interruptTag(tag)
+
+    def stop(self) -> None:
+        """Stop Spark if it was started here; a caller's session is left alone."""
+        with self._lock:
+            spark, self._spark = self._spark, None
+            self._free = {"quick": [], "bulk": []}
+        if spark is not None and self._owned:
+            spark.stop()
+
+    def _start(self) -> SparkSession:
+        from pyspark.sql import SparkSession
+
+        assert self._settings is not None
+        # A session that this process has already is someone else's to stop.
+        if (active := SparkSession.getActiveSession()) is not None:
+            return active
+        self._owned = True
+        return start_spark(self._settings)
+
+    def _take(self, profile: Profile) -> SparkSession:
+        with self._lock:
+            free = self._free[profile]
+            spark = free.pop() if free else None
+        return spark or self._forked(profile)
+
+    def _give_back(self, profile: Profile, spark: SparkSession) -> None:
+        with spark_border():
+            unbind_all(spark)
+        with self._lock:
+            if self._spark is not None:
+                self._free[profile].append(spark)
+
+    def _forked(self, profile: Profile) -> SparkSession:
+        base = self.get()
+        with spark_border():
+            spark = fork(base)
+            for name, value in self._profile(profile).items():
+                spark.conf.set(name, value)
+        return spark
+
+    def _profile(self, profile: Profile) -> Mapping[str, str]:
+        if profile == "bulk":
+            return _BULK
+        partitions = self._settings.shuffle_partitions_quick if self._settings else 4
+        return {**_QUICK, "spark.sql.shuffle.partitions": str(partitions)}

@@ -1,0 +1,117 @@
+"""The border to Spark: its exceptions become ours once, here, without a JVM stack.
+
+What Spark calls the error condition (`DIVIDE_BY_ZERO`, `DELTA_CONCURRENT_APPEND`) decides the
+family.  A failure inside a task arrives wrapped, its own condition then stands in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from streamtables.engine.integrity import damaged, duplicate_key
+from streamtables.errors import (
+    CommitConflictError,
+    HistoryGoneError,
+    QueryFailedError,
+    SourceMissingError,
+    StreamTablesError,
+    TransientError,
+)
+
+# Texts that our own SQL raises, recognised whatever Spark wraps around them.
+ROW_NOT_STORED = "streamtables: a row that the change removes is not stored"
+DUPLICATE_KEY = "streamtables: two rows share one key"
+
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*([^\n]*)")
+_WRAPPERS = ("TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "JOB_ABORTED", "WRITING_JOB_ABORTED")
+_CONFLICT = re.compile(
+    r"DELTA_CONCURRENT|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED|Concurrent\w*Exception"
+)
+_HISTORY = re.compile(
+    r"DELTA_MISSING_CHANGE_DATA|DELTA_VERSION_NOT_FOUND|DELTA_LOG_FILE_NOT_FOUND"
+    r"|DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_CHANGE_TABLE_FEED_DISABLED|FILE_NOT_EXIST"
+    r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_FILE_NOT_FOUND|DELTA_NO_COMMITS_FOUND"
+)
+_MISSING = re.compile(
+    r"PATH_NOT_FOUND|DELTA_PATH_DOES_NOT_EXIST|DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE"
+    r"|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_ONLY_OPERATION"
+)
+_CONNECTION = re.compile(r"Connection (?:refused|reset)|UNAVAILABLE|SESSION_CLOSED|gateway")
+# Conditions that the user's rows or query cause, also when Spark raises them from a task.
+_USER_KINDS = (
+    "AnalysisException",
+    "ParseException",
+    "ArithmeticException",
+    "ArrayIndexOutOfBoundsException",
+    "DateTimeException",
+    "IllegalArgumentException",
+    "NumberFormatException",
+    "SparkRuntimeException",
+    "PythonException",
+)
+
+
+@contextmanager
+def spark_border() -> Iterator[None]:
+    """Turn what Spark raises inside the block into an error of this package."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise translated(error) from error
+
+
+def translated(error: Exception) -> StreamTablesError:
+    """Return this package's error for one of Spark's."""
+    text = str(error)
+    if ROW_NOT_STORED in text:
+        return damaged()
+    if DUPLICATE_KEY in text:
+        return duplicate_key(())
+    condition, sentence = condition_of(error)
+    detail = f"Spark says {condition}: {sentence}" if condition else sentence
+    about = f"{condition} {type(error).__name__} {text[:2000]}"
+    if _CONFLICT.search(about):
+        return CommitConflictError("another writer committed first", detail=detail)
+    if _HISTORY.search(about):
+        return HistoryGoneError(
+            "the history that this refresh needs is gone",
+            detail=detail,
+            hint="Refresh with full=True to read the source as it is now.",
+        )
+    if _MISSING.search(about):
+        return SourceMissingError("there is no Delta table where one is read", detail=detail)
+    if _is_users(error, condition):
+        return QueryFailedError("Spark cannot run the query", detail=detail)
+    if _CONNECTION.search(text):
+        return TransientError("the connection to Spark is lost", detail=detail)
+    return TransientError("Spark could not finish", detail=detail)
+
+
+def condition_of(error: Exception) -> tuple[str, str]:
+    """Return Spark's error condition and its sentence, both on one line."""
+    found = [(name, rest.strip()) for name, rest in _CONDITION.findall(str(error))]
+    inner = [pair for pair in found if not pair[0].startswith(_WRAPPERS)]
+    if inner:
+        return inner[0][0], _clean(inner[0][1])
+    first = next(iter(str(error).splitlines()), "")
+    return (found[0][0], _clean(found[0][1])) if found else ("", _clean(first))
+
+
+def _clean(sentence: str) -> str:
+    # SQLSTATE and what follows (query context, stack) is for people who debug Spark.
+    return re.split(r"\s*SQLSTATE:|\s+at org\.|\s+at scala\.", sentence)[0].strip()[:500]
+
+
+def _is_users(error: Exception, condition: str) -> bool:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if names & set(_USER_KINDS):
+        return True
+    return bool(condition) and not condition.startswith(("DELTA_", "INTERNAL_ERROR"))
+
+
+__all__ = ["DUPLICATE_KEY", "ROW_NOT_STORED", "condition_of", "spark_border"]

@@ -1,0 +1,116 @@
+"""Starting a Spark of our own, quietly.
+
+The Java process writes to the stderr it inherits, for its whole life.  Its launch script reads
+`spark-env.sh` from the configuration folder, so a folder of our own sends that stream, and Spark's
+log, to a file; nothing in this process is redirected.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamtables.engine import jars
+from streamtables.errors import EnvironmentFaultError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FAIR_POOL = Path(__file__).with_name("fair_pool.xml")
+_JAVA_HINT = "Install Java 17 or newer, and set JAVA_HOME if it is not on the PATH."
+_LOG_SETTINGS = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
+"""
+
+
+@dataclass(frozen=True)
+class SparkSettings:
+    """How to start Spark where no session is given."""
+
+    jars_dir: Path
+    master: str = "local[*]"
+    driver_memory: str = "2g"
+    shuffle_partitions_quick: int = 4
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def start_spark(settings: SparkSettings) -> SparkSession:
+    """Start Spark, or connect to one when the master is a Spark Connect address."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("streamtables")
+    if settings.master.startswith("sc://"):
+        return _started(builder.remote(settings.master))
+    _require_java()
+    for name, value in _start_settings(settings).items():
+        builder = builder.config(name, value)
+    with _quiet_launch():
+        return _started(builder.master(settings.master))
+
+
+def _started(builder: SparkSession.Builder) -> SparkSession:
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
+    from pyspark.errors import PySparkException
+
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        raise EnvironmentFaultError(
+            "Spark cannot be started", detail=first[:300], hint=_JAVA_HINT
+        ) from error
+
+
+def _start_settings(settings: SparkSettings) -> dict[str, str]:
+    scratch = Path(tempfile.gettempdir()) / f"streamtables-spark-{os.getpid()}"
+    return {
+        "spark.jars": ",".join(map(str, jars.usable(settings.jars_dir))),
+        "spark.driver.memory": settings.driver_memory,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.scheduler.mode": "FAIR",
+        "spark.scheduler.allocation.file": _FAIR_POOL.as_uri(),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Spark makes this folder where it runs, unless told otherwise.
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        **settings.extra,
+    }
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not found:
+        raise EnvironmentFaultError("Java is not installed, and Spark needs it", hint=_JAVA_HINT)
+
+
+@contextmanager
+def _quiet_launch() -> Iterator[None]:
+    """Have the Java process start with our configuration folder, unless the machine has one."""
+    if os.name == "nt" or "SPARK_CONF_DIR" in os.environ or "SPARK_HOME" in os.environ:
+        yield
+        return
+    folder = Path(tempfile.mkdtemp(prefix="streamtables-spark-conf-"))
+    (folder / "log4j2.properties").write_text(_LOG_SETTINGS, encoding="utf-8")
+    (folder / "spark-env.sh").write_text(f'exec 2>>"{folder}/spark.log"\n', encoding="utf-8")
+    os.environ["SPARK_CONF_DIR"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop("SPARK_CONF_DIR", None)

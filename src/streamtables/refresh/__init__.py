@@ -1,0 +1,1 @@
+"""One refresh: decide, bind, compute, apply, record."""

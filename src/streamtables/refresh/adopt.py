@@ -1,0 +1,94 @@
+"""Making the catalog agree with a table's own log before anything is computed.
+
+A commit that is ahead of the catalog is adopted: its stamp says where it stands.  A commit that
+changed rows and is not ours means that the stored rows are no longer those we wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from streamtables.catalog.models import StreamTable
+from streamtables.catalog.store import Catalog
+from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.log_entry import LogEntry
+from streamtables.errors import HistoryGoneError, TableDamagedError
+from streamtables.positions import (
+    Adopt,
+    CommitFacts,
+    Sequence,
+    Standing,
+    Tampered,
+    Version,
+    classify_log,
+)
+
+
+def facts_of(entries: Iterable[LogEntry]) -> tuple[CommitFacts, ...]:
+    """Return what the rules need to know of some log entries."""
+    return tuple(
+        CommitFacts(entry.version, entry.stamp, entry.changes_rows, entry.is_maintenance)
+        for entry in entries
+    )
+
+
+def reconciled(
+    table: StreamTable, standing: Standing | None, catalog: Catalog, now: datetime
+) -> Standing | None:
+    """Return where a table stands by its own log, recording what the catalog had missed.
+
+    Raises:
+        TableDamagedError: somebody else changed rows, or the table is gone.
+    """
+    log = DeltaLog(table.location)
+    if standing is None:
+        return _adopt_from_start(table, log, catalog, now)
+    head = log.head(standing.version)
+    if head == standing.version:
+        return standing
+    if head is None or head < standing.version:
+        raise _damaged(table, catalog, "its Delta table is gone or was made again", now)
+    try:
+        entries = log.entries(standing.version, head)
+    except HistoryGoneError as error:
+        raise _damaged(table, catalog, "its log was cut short", now) from error
+    found = classify_log(facts_of(entries), table.id, standing.sequence, standing.refresh_id)
+    if isinstance(found, Tampered):
+        text = f"version {found.version} was not written by a refresh"
+        raise _damaged(table, catalog, text, now)
+    if isinstance(found, Adopt):
+        return _recorded(table, found, catalog, now)
+    return standing
+
+
+def _adopt_from_start(
+    table: StreamTable, log: DeltaLog, catalog: Catalog, now: datetime
+) -> Standing | None:
+    head = log.head()
+    if head is None:
+        return None
+    try:
+        entries = log.entries(Version(-1), head)
+    except HistoryGoneError as error:
+        raise _damaged(table, catalog, "its log was cut short", now) from error
+    found = classify_log(facts_of(entries), table.id, Sequence(0), None)
+    if isinstance(found, Adopt):
+        return _recorded(table, found, catalog, now)
+    text = "another table stands where its rows belong"
+    raise _damaged(table, catalog, text, now)
+
+
+def _recorded(table: StreamTable, found: Adopt, catalog: Catalog, now: datetime) -> Standing:
+    standing = Standing.from_stamp(found.stamp, found.version, now)
+    catalog.adopt_standing(table.id, standing)
+    return standing
+
+
+def _damaged(table: StreamTable, catalog: Catalog, reason: str, now: datetime) -> TableDamagedError:
+    catalog.set_state(table.id, "damaged", reason, at=now)
+    return TableDamagedError(
+        f'stream table "{table.name}" is damaged',
+        detail=f"The stored rows cannot be trusted: {reason}.",
+        hint=f'Run repair("{table.name}") to rebuild it.',
+    )

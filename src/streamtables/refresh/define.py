@@ -1,0 +1,103 @@
+"""From a name and a query to a definition: compiled, checked, ready for the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from streamtables.catalog.definitions import Definitions
+from streamtables.catalog.models import Column, Input, InputKind, Options, StreamTable, new_id
+from streamtables.compiler import Plan, compile_query
+from streamtables.compiler.frontend.scope import find_table
+from streamtables.errors import CycleError, NotFilledError, UnknownNameError
+from streamtables.refresh.plans import query_hash, schema_of
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A stream table, what it reads, and its plan."""
+
+    table: StreamTable
+    inputs: tuple[Input, ...]
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user chose beside the query."""
+
+    schedule: str = "manual"
+    mode: str = "auto"
+    full: str = "allow"
+    tier: str = "hot"
+    options: Options | None = None
+
+
+def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: str = "") -> Plan:
+    """Compile a query against everything that is defined; `differential` demands a plan."""
+    schema = {k: v for k, v in schema_of(definitions).items() if k.lower() != name.lower()}
+    try:
+        plan = compile_query(query, schema)
+    except UnknownNameError as error:
+        raise _explained(error, definitions, name) from error
+    if mode == "differential":
+        plan.require_incremental()
+    return plan
+
+
+def define(
+    name: str,
+    query: str,
+    choices: Choices,
+    definitions: Definitions,
+    *,
+    location: str,
+    at: datetime,
+) -> Definition:
+    """Compile a query and make the definition that the catalog keeps."""
+    plan = compiled(query, definitions, mode=choices.mode, name=name)
+    table = StreamTable(
+        id=new_id(),
+        name=name,
+        query=query.strip(),
+        defining_query_hash=query_hash(query),
+        location=location,
+        columns=tuple(Column(shown, type_) for shown, type_ in plan.output),
+        created_at=at,
+        altered_at=at,
+        schedule=choices.schedule,
+        mode=choices.mode,
+        full_policy=choices.full,
+        tier=choices.tier,
+        options=dict(choices.options or {}),
+        key_columns=tuple(plan.key) if plan.key is not None else None,
+    )
+    return Definition(table, inputs_of(plan, definitions), plan)
+
+
+def inputs_of(plan: Plan, definitions: Definitions) -> tuple[Input, ...]:
+    """Return what a plan reads, as edges of the graph."""
+    found = []
+    for name in plan.tables:
+        entry = definitions.named(name)
+        assert entry is not None
+        kind: InputKind = "stream-table" if isinstance(entry, StreamTable) else "source"
+        every = tuple(c.name for c in entry.columns if not c.name.startswith("__st_"))
+        columns = plan.columns_read.get(name, every if plan.root is None else ())
+        found.append(Input(entry.id, kind, columns))
+    return tuple(found)
+
+
+def _explained(error: UnknownNameError, definitions: Definitions, name: str) -> Exception:
+    """Say what is special about a name that exists but cannot be read here."""
+    quoted = error.message.rsplit('"', 2)[1] if error.message.count('"') >= 2 else ""
+    if name and quoted.lower() == name.lower() and definitions.named(name) is not None:
+        return CycleError(f'stream table "{name}" would read itself', detail=f"{name} → {name}.")
+    known = {t.name: t for t in definitions.stream_tables.values() if not t.columns}
+    if (unfilled := find_table(quoted, known)) is not None:
+        return NotFilledError(
+            f'the columns of stream table "{unfilled}" are not known yet',
+            detail="Its query has no incremental plan, so only its first refresh tells them.",
+            hint=f'Run refresh("{unfilled}") first.',
+        )
+    return error

@@ -1,0 +1,161 @@
+"""One refresh of one table: decide, compute, apply, record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from streamtables.engine.outcomes import Applied, NotSmall, Superseded, TooLarge
+from streamtables.errors import (
+    CommitConflictError,
+    FullForbiddenError,
+    HistoryGoneError,
+    StreamTablesError,
+    TableDamagedError,
+)
+from streamtables.refresh.costs import past_costs
+from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.fail_points import reach
+from streamtables.refresh.recording import NO_EFFECT, NOT_READ, NOTHING_CHANGED, Recording
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.small_way import SmallRefresh
+from streamtables.refresh.spark_way import SparkRefresh
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task, TaskInput
+from streamtables.sources.changes import SharedChanges
+
+Changes = dict[str, pa.Table]
+
+
+@dataclass
+class RefreshOne:
+    """The refresh of one table; used once."""
+
+    task: Task
+    changes: SharedChanges
+    around: Surroundings
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    def run(self) -> Refresh:
+        """Refresh the table; an error is part of the answer, and is recorded."""
+        recording = Recording(self.task, self.around, self.watch)
+        if self._is_current:
+            return recording.no_change(NOTHING_CHANGED, began=False)
+        try:
+            return self._refreshed(recording)
+        except CommitConflictError:
+            return recording.superseded()
+        except StreamTablesError as error:
+            if isinstance(error, TableDamagedError):
+                now = self.around.clock()
+                self.around.catalog.set_state(self.task.table.id, "damaged", str(error), at=now)
+            return recording.failed(error)
+
+    @property
+    def _is_current(self) -> bool:
+        task, standing = self.task, self.task.standing
+        if standing is None or task.full or task.rebuild is not None or self._query_changed:
+            return False
+        return not task.changed and task.base_frontier == standing.base_frontier
+
+    @property
+    def _query_changed(self) -> bool:
+        standing = self.task.standing
+        return standing is not None and standing.query_hash != self.task.table.defining_query_hash
+
+    def _refreshed(self, recording: Recording) -> Refresh:
+        small = self._small_changes(recording)
+        if small is not None and not any(rows.num_rows for rows in small.values()):
+            return recording.no_change(NOT_READ, began=False)
+        decision = decide(self._facts(small))
+        recording.decided(decision, rows_in=_rows(small) or 0)
+        self._check_policy(decision)
+        recording.began()
+        result = self._written(decision, small, recording)
+        reach("committed")
+        if isinstance(result, Superseded):
+            return recording.superseded()
+        if result.version is None:
+            return recording.no_change(NO_EFFECT, began=True)
+        return recording.applied(result, result.version)
+
+    def _small_changes(self, recording: Recording) -> Changes | None:
+        """Return the changes of every changed input when all of them are small."""
+        task = self.task
+        if task.standing is None or task.full or task.rebuild or self._query_changed:
+            return None
+        if not task.plan.incremental or task.table.mode == "full":
+            return None
+        found: Changes = {}
+        with self.watch.step("changes"):
+            for item in task.changed:
+                rows = self._changes_of(item)
+                if isinstance(rows, TooLarge):
+                    note = f'changes of "{item.name}" go through Spark: {rows.reason}'
+                    recording.notes.append(note)
+                    return None
+                found[item.name] = rows
+        return found
+
+    def _changes_of(self, item: TaskInput) -> pa.Table | TooLarge:
+        try:
+            return self.changes.small(self.task.window(item), item.columns)
+        except HistoryGoneError as error:
+            text = f'the history of "{item.name}" is gone: {error.message}'
+            self.task = replace(self.task, rebuild=text)
+            return TooLarge(error.message)
+
+    def _facts(self, small: Changes | None) -> Facts:
+        task = self.task
+        refusal = task.plan.refusals[0].reason if task.plan.refusals else None
+        facts = Facts(
+            table_mode=task.table.mode,
+            filled=task.standing is not None,
+            forced_full=task.full,
+            query_changed=self._query_changed,
+            refusal=refusal,
+            rebuild=task.rebuild,
+            changed_rows=_rows(small),
+            source_rows=_source_rows(task),
+            full_threshold=self.around.settings.full_threshold,
+            small=small is not None,
+        )
+        if small is not None or task.table.mode != "auto":
+            return facts
+        return past_costs(facts, self.around.catalog.history(task.table.id, 50), task, self.changes)
+
+    def _check_policy(self, decision: Decision) -> None:
+        forbidden = self.task.table.full_policy == "forbid" and not self.task.full
+        if decision.mode == "full" and forbidden and decision.reason.code != "first-fill":
+            raise FullForbiddenError(
+                f'stream table "{self.task.table.name}" would need a full refresh',
+                detail=f"Reason: {decision.reason.text}.",
+                hint="Alter it with full='allow', or ask for one with full=True.",
+            )
+
+    def _written(
+        self, decision: Decision, small: Changes | None, recording: Recording
+    ) -> Applied | Superseded:
+        spark = SparkRefresh(self.task, self.changes, self.around, self.watch)
+        if decision.mode == "full":
+            return spark.full()
+        if small is None:
+            return spark.differential()
+        try:
+            return SmallRefresh(self.task, small, self.around, self.watch).run()
+        except NotSmall as declined:
+            recording.notes.append(f"the result goes through Spark: {declined.reason}")
+            return spark.differential()
+
+
+def _rows(changes: Changes | None) -> int | None:
+    if changes is None:
+        return None
+    return sum(int(rows.num_rows) for rows in changes.values())
+
+
+def _source_rows(task: Task) -> int | None:
+    known = [item.rows for item in task.changed]
+    return None if any(rows is None for rows in known) else sum(rows or 0 for rows in known)

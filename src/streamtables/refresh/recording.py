@@ -1,0 +1,137 @@
+"""The record of one refresh, from its start to one of its ends.
+
+Every end writes the record and, where the table moved, its standing in the same transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from streamtables.catalog.models import RefreshRecord, Standing
+from streamtables.engine.outcomes import Applied
+from streamtables.errors import StreamTablesError
+from streamtables.positions import Frontier, Version
+from streamtables.refresh.decide import Decision
+from streamtables.refresh.fail_points import reach
+from streamtables.refresh.results import Reason, Refresh
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task
+
+NOTHING_CHANGED = Reason("current", "nothing changed")
+NOT_READ = Reason("no-effect", "the changes do not touch what the query reads")
+NO_EFFECT = Reason("no-effect", "the changes leave the result as it is")
+OVERTAKEN = Reason("superseded", "another process refreshed the table first; its rows were adopted")
+
+
+@dataclass
+class Recording:
+    """Writes down what becomes of one task."""
+
+    task: Task
+    around: Surroundings
+    watch: Stopwatch
+    notes: list[str] = field(default_factory=list)
+    record: RefreshRecord = field(init=False)
+
+    def __post_init__(self) -> None:
+        standing = self.task.standing
+        self.notes.extend(self.task.notes)
+        self.record = RefreshRecord(
+            id=self.task.refresh_id,
+            stream_table_id=self.task.table.id,
+            sequence=self.task.sequence,
+            process=self.around.process,
+            started_at=self.around.clock(),
+            from_frontier=standing.frontier if standing else Frontier.EMPTY,
+            to_frontier=self.task.frontier,
+            base_frontier=self.task.base_frontier,
+        )
+
+    def decided(self, decision: Decision, rows_in: int) -> None:
+        """Note the way that was chosen; nothing is written yet."""
+        self.record = replace(
+            self.record,
+            mode=decision.mode,
+            reason_code=decision.reason.code,
+            reason_text=decision.reason.text,
+            rows_in=rows_in,
+        )
+
+    def began(self) -> None:
+        """Record that the refresh runs."""
+        self.around.catalog.begin_refresh(self.record)
+
+    def no_change(self, reason: Reason, *, began: bool) -> Refresh:
+        """End without a commit; the frontier moves over changes that had no effect."""
+        standing = self.task.standing
+        assert standing is not None
+        forward = None if reason is NOTHING_CHANGED else self._moved(standing)
+        self._end("no-change", mode="no-change", reason=reason)
+        if began:
+            self.around.catalog.finish_refresh(self.record, forward)
+        else:
+            self.around.catalog.record_no_change(self.record, forward)
+        return self._answer(standing.version)
+
+    def applied(self, result: Applied, version: Version) -> Refresh:
+        """End with a commit of ours."""
+        self.record = replace(
+            self.record,
+            strategy=result.strategy,
+            rows_inserted=result.rows_inserted or 0,
+            rows_deleted=result.rows_deleted or 0,
+        )
+        self._end("applied")
+        stamp = self.task.stamp(self.record.mode)
+        standing = Standing.from_stamp(stamp, version, self.around.clock())
+        self.around.catalog.finish_refresh(self.record, standing)
+        reach("recorded")
+        return self._answer(version)
+
+    def superseded(self) -> Refresh:
+        """End because another process was first."""
+        self._end("superseded", reason=OVERTAKEN)
+        self.around.catalog.finish_refresh(self.record, None)
+        return self._answer(None)
+
+    def deferred(self, reason: Reason) -> Refresh:
+        """End because the table cannot move to these pins now."""
+        self._end("deferred", mode="no-change", reason=reason)
+        self.around.catalog.record_no_change(self.record)
+        return self._answer(None)
+
+    def failed(self, error: StreamTablesError) -> Refresh:
+        """End with an error; the table stays where it was."""
+        reason = Reason(
+            self.record.reason_code or "failed", self.record.reason_text or error.message
+        )
+        self.record = replace(self.record, error_code=error.code, error_text=error.message)
+        self._end("failed", mode=self.record.mode or "differential", reason=reason)
+        self.around.catalog.finish_refresh(self.record, None)
+        return self._answer(None, error)
+
+    def _end(self, state: str, *, mode: str | None = None, reason: Reason | None = None) -> None:
+        self.record = replace(
+            self.record,
+            state=state,  # type: ignore[arg-type]  # one of the ends above
+            mode=mode or self.record.mode,
+            reason_code=reason.code if reason else self.record.reason_code,
+            reason_text=reason.text if reason else self.record.reason_text,
+            seconds=self.watch.seconds,
+            steps=tuple(self.watch.steps),
+            notes=tuple(self.notes),
+            finished_at=self.around.clock(),
+        )
+
+    def _moved(self, standing: Standing) -> Standing:
+        """Return the same stored rows, standing for later versions of the inputs."""
+        return replace(
+            standing,
+            frontier=self.task.frontier,
+            base_frontier=self.task.base_frontier,
+            updated_at=self.around.clock(),
+        )
+
+    def _answer(self, version: Version | None, error: StreamTablesError | None = None) -> Refresh:
+        return Refresh.of(self.task.table.name, self.record, version, error)

@@ -1,0 +1,246 @@
+"""A round: one set of pins, and the refreshes that move tables to them.
+
+Every table is refreshed after the tables it reads, and reads the versions that they produced at
+these pins.  Where an ancestor fails or moved elsewhere, its readers stay where they are; nothing is
+mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from streamtables.catalog.definitions import CatalogSnapshot
+from streamtables.catalog.models import Input, Source, StreamTable, new_refresh_id
+from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
+from streamtables.positions import (
+    Frontier,
+    InputId,
+    Pins,
+    Standing,
+    Version,
+    next_base_frontier,
+    pins_at_least,
+)
+from streamtables.refresh.adopt import reconciled
+from streamtables.refresh.fail_points import reach
+from streamtables.refresh.one import RefreshOne
+from streamtables.refresh.recording import Recording
+from streamtables.refresh.results import Reason, Refresh
+from streamtables.refresh.source_drift import DriftNotes, notes_on, take_over
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task, TaskInput
+from streamtables.sources.changes import SharedChanges
+from streamtables.sources.delta import SourcePosition
+
+
+@dataclass
+class Round:
+    """One round over some tables, each listed after what it reads; used once."""
+
+    around: Surroundings
+    snapshot: CatalogSnapshot
+    tables: tuple[StreamTable, ...]
+    full: frozenset[InputId] = frozenset()
+    positions: dict[InputId, SourcePosition] = field(default_factory=dict)
+    broken: dict[InputId, StreamTablesError] = field(default_factory=dict)
+    drift: dict[InputId, DriftNotes] = field(default_factory=dict)
+    standings: dict[InputId, Standing] = field(default_factory=dict)
+    unmoved: dict[InputId, str] = field(default_factory=dict)
+
+    def run(self) -> list[Refresh]:
+        """Refresh all tables of the round."""
+        self._look()
+        if self._take_over_sources():
+            self._look()
+        pins = self._pins()
+        reach("pins-chosen")
+        changes = SharedChanges(self.around.settings.driver_rows_max, self._columns_read())
+        return [self._refreshed(table, pins, changes) for table in self.tables]
+
+    def _look(self) -> None:
+        """See where every source of the round stands."""
+        self.standings = dict(self.snapshot.standings)
+        consumed = pins_at_least(Frontier.EMPTY, self._base_frontiers())
+        for source in self._sources():
+            try:
+                position = self.around.watch.look(source, consumed.get(source.id))
+            except StreamTablesError as error:
+                self.broken[source.id] = error
+                continue
+            self.positions[source.id] = position
+            self.drift[source.id] = notes_on(source, position.drift)
+
+    def _take_over_sources(self) -> bool:
+        """Accept sources that became something else; the catalog then has to be read again."""
+        moved = [
+            take_over(self.snapshot.sources[key], position, self.around)
+            for key, position in self.positions.items()
+        ]
+        if not any(moved):
+            return False
+        self.snapshot = self.around.catalog.snapshot()
+        known = self.snapshot.stream_tables
+        self.tables = tuple(known[table.id] for table in self.tables if table.id in known)
+        return True
+
+    def _pins(self) -> Pins:
+        """Choose one version of every source: the last change, and never back from what was read.
+
+        A consumed version that the log no longer reaches is one of another table at that place.
+        """
+        pins = Frontier({key: item.version for key, item in self.positions.items()})
+        consumed = pins_at_least(Frontier.EMPTY, self._base_frontiers())
+        reached = {
+            key: version
+            for key, version in consumed.items()
+            if key in self.positions and version <= self.positions[key].head
+        }
+        return pins_at_least(pins, [Frontier(reached)])
+
+    def _base_frontiers(self) -> list[Frontier]:
+        return [
+            standing.base_frontier
+            for table in self.tables
+            if (standing := self.standings.get(table.id)) is not None
+        ]
+
+    def _sources(self) -> list[Source]:
+        needed: dict[InputId, None] = {}
+        for table in self.tables:
+            needed.update(dict.fromkeys(self.snapshot.definitions.roots(table.id)))
+        return [self.snapshot.sources[key] for key in needed]
+
+    def _columns_read(self) -> dict[InputId, tuple[str, ...]]:
+        read: dict[InputId, dict[str, None]] = {}
+        for table in self.tables:
+            for item in table.inputs:
+                read.setdefault(item.id, {}).update(dict.fromkeys(item.columns))
+        return {key: tuple(names) for key, names in read.items()}
+
+    def _refreshed(self, table: StreamTable, pins: Pins, changes: SharedChanges) -> Refresh:
+        watch = Stopwatch()
+        task = Task(
+            table=table,
+            definitions=self.snapshot.definitions,
+            plan=self.around.plans.plan(table, self.snapshot.definitions),
+            standing=self.standings.get(table.id),
+            inputs=(),
+            base_frontier=Frontier.EMPTY,
+            refresh_id=new_refresh_id(),
+        )
+        try:
+            task = self._task(task, pins)
+        except StreamTablesError as error:
+            self.unmoved[table.id] = error.message
+            return Recording(task, self.around, watch).failed(error)
+        if (blocked := self._blocked(table)) is not None:
+            self.unmoved[table.id] = blocked.text
+            return Recording(task, self.around, watch).deferred(blocked)
+        result = RefreshOne(task, changes, self.around, watch).run()
+        self._note(table, task, result)
+        return result
+
+    def _task(self, task: Task, pins: Pins) -> Task:
+        """Fill in where the table stands and where it goes."""
+        table = task.table
+        self._check_state(table, full=table.id in self.full)
+        for item in table.inputs:
+            if item.id in self.broken:
+                raise self.broken[item.id]
+        standing = self._standing(table)
+        drifts = [(item, self.drift[item.id]) for item in table.inputs if item.id in self.drift]
+        for item, drift in drifts:
+            drift.check(table, item)
+        base = self._base_frontier(table, pins)
+        return replace(
+            task,
+            standing=standing,
+            inputs=tuple(self._input(item, pins) for item in table.inputs),
+            base_frontier=base or Frontier.EMPTY,
+            full=table.id in self.full,
+            rebuild=self._rebuild(table),
+            notes=tuple(text for _, drift in drifts for text in drift.remarks),
+        )
+
+    def _standing(self, table: StreamTable) -> Standing | None:
+        known = self.standings.get(table.id)
+        if table.id in self.full and table.state == "damaged":
+            return known
+        standing = reconciled(table, known, self.around.catalog, self.around.clock())
+        if standing is not None:
+            self.standings[table.id] = standing
+        return standing
+
+    def _check_state(self, table: StreamTable, *, full: bool) -> None:
+        if table.state == "paused":
+            raise PausedError(
+                f'stream table "{table.name}" is paused',
+                hint=f'Run resume("{table.name}") first.',
+            )
+        if table.state == "damaged" and not full:
+            raise TableDamagedError(
+                f'stream table "{table.name}" is damaged',
+                detail=f"Reason: {table.state_reason}.",
+                hint=f'Run repair("{table.name}") to rebuild it.',
+            )
+
+    def _blocked(self, table: StreamTable) -> Reason | None:
+        """Say why a table must wait: an input did not reach the pins."""
+        for item in table.inputs:
+            if item.id in self.unmoved:
+                name = self.snapshot.stream_tables[item.id].name
+                return Reason("upstream", f'"{name}" did not move: {self.unmoved[item.id]}')
+        return None
+
+    def _base_frontier(self, table: StreamTable, pins: Pins) -> Frontier | None:
+        upstream = [
+            self.standings[item.id].base_frontier
+            for item in table.inputs
+            if item.kind == "stream-table" and item.id in self.standings
+        ]
+        direct = frozenset(item.id for item in table.inputs if item.kind == "source")
+        found = next_base_frontier(upstream, pins.restricted_to(direct))
+        if found is None:
+            self.unmoved.setdefault(table.id, "its inputs stand for different moments")
+        return found
+
+    def _input(self, item: Input, pins: Pins) -> TaskInput:
+        if item.kind == "source":
+            source = self.snapshot.sources[item.id]
+            rows = self.positions[item.id].description.rows
+            return TaskInput(
+                item.id, source.name, source.location, pins[item.id], item.columns, rows
+            )
+        upstream = self.snapshot.stream_tables[item.id]
+        standing = self.standings.get(item.id)
+        version = standing.version if standing else Version(-1)
+        return TaskInput(item.id, upstream.name, upstream.location, version, item.columns)
+
+    def _rebuild(self, table: StreamTable) -> str | None:
+        return table.state_reason or None if table.state == "needs-rebuild" else None
+
+    def _note(self, table: StreamTable, task: Task, result: Refresh) -> None:
+        """Remember where the table stands now, for its readers."""
+        standing = self.around.catalog.standing(table.id)
+        if standing is not None:
+            self.standings[table.id] = standing
+        if result.outcome == "failed":
+            self.unmoved[table.id] = result.error.message if result.error else "it failed"
+        elif standing is None or standing.base_frontier != task.base_frontier:
+            self.unmoved[table.id] = "another process moved it elsewhere"
+        elif table.state in ("needs-rebuild", "damaged") and result.outcome == "applied":
+            self.around.catalog.set_state(table.id, "active", "", at=self.around.clock())
+
+
+def with_ancestors(
+    snapshot: CatalogSnapshot, tables: Iterable[StreamTable]
+) -> tuple[StreamTable, ...]:
+    """Return the tables and all stream tables they stand on, each after what it reads."""
+    wanted: set[InputId] = set()
+    for table in tables:
+        wanted.add(table.id)
+        wanted.update(item.id for item in snapshot.definitions.ancestors(table.id))
+    definitions = snapshot.definitions
+    return tuple(definitions.stream_tables[key] for key in definitions.order if key in wanted)

@@ -1,0 +1,100 @@
+"""The Spark way: any amount of changes, and FULL; every byte goes through Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamtables.compiler.backend.statement import view_name
+from streamtables.compiler.maintenance import STORED
+from streamtables.engine import spark_hand
+from streamtables.engine.binding import TableVersion, bind
+from streamtables.engine.handles import Rows, Session
+from streamtables.engine.outcomes import Applied, Superseded
+from streamtables.engine.programs import run_large
+from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_merge import merge_signed
+from streamtables.refresh.fail_points import reach
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task
+from streamtables.sources.changes import SharedChanges
+
+
+@dataclass(frozen=True)
+class SparkRefresh:
+    """One refresh that Spark computes and writes."""
+
+    task: Task
+    changes: SharedChanges
+    around: Surroundings
+    watch: Stopwatch
+
+    def full(self) -> Applied | Superseded:
+        """Compute the table from its query and put it in the place of all stored rows."""
+        task = self.task
+        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+            with self.watch.step("bind"):
+                self._bind_after(spark)
+                rows = self._query(spark)
+            reach("delta-computed")
+            with self.watch.step("compute and apply", hand="spark"):
+                return spark_hand.overwrite(
+                    spark,
+                    rows,
+                    task.table.location,
+                    task.stamp("full"),
+                    key_columns=self._key,
+                    known=task.standing.version if task.standing else None,
+                )
+
+    def differential(self) -> Applied | Superseded:
+        """Compute the signed change of the stored rows, and merge it."""
+        task = self.task
+        assert task.standing is not None
+        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+            with self.watch.step("bind"):
+                self._bind_after(spark)
+                self._bind_changes(spark)
+                stored = TableVersion(task.table.location, task.standing.version)
+                bind(spark, view_name(STORED, "now"), stored)
+                programs = self.around.plans.programs(
+                    task.table,
+                    task.definitions,
+                    frozenset(item.name for item in task.changed),
+                    small=False,
+                )
+                signed = run_large(spark, programs.whole_delta)
+            reach("delta-computed")
+            with self.watch.step("compute and apply", hand="spark"):
+                return merge_signed(
+                    spark,
+                    signed,
+                    task.table.location,
+                    task.stamp("differential"),
+                    key_columns=self._key,
+                    version=task.standing.version,
+                )
+
+    @property
+    def _key(self) -> tuple[str, ...] | None:
+        plan = self.task.plan
+        return plan.maintenance.layout.key if plan.root is not None else None
+
+    def _query(self, spark: Session) -> Rows:
+        plan = self.task.plan
+        if plan.root is not None:
+            return run_large(spark, plan.maintenance.full())
+        # A query without a plan runs as it was written, over views of the same names.
+        with spark_border():
+            for item in self.task.inputs:
+                bind(spark, item.name, TableVersion(item.location, item.version))
+            return spark.sql(plan.sql)
+
+    def _bind_after(self, spark: Session) -> None:
+        for item in self.task.inputs:
+            bind(spark, view_name(item.name, "after"), TableVersion(item.location, item.version))
+
+    def _bind_changes(self, spark: Session) -> None:
+        for item in self.task.changed:
+            rows = self.changes.large(spark, self.task.window(item), item.columns)
+            bind(spark, view_name(item.name, "changes"), rows)

@@ -1,0 +1,83 @@
+"""One table's move from its frontier to a target: everything a refresh is decided from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamtables.catalog.definitions import Definitions
+from streamtables.catalog.models import StreamTable
+from streamtables.compiler import Plan
+from streamtables.positions import (
+    BaseFrontier,
+    CommitStamp,
+    Frontier,
+    InputId,
+    RefreshId,
+    Sequence,
+    Standing,
+    Version,
+)
+from streamtables.sources.changes import Window
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """One table that the query reads: under which name, where it is, and its target version."""
+
+    id: InputId
+    name: str
+    location: str
+    version: Version
+    columns: tuple[str, ...]
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One refresh that is about to run."""
+
+    table: StreamTable
+    definitions: Definitions
+    plan: Plan
+    standing: Standing | None
+    inputs: tuple[TaskInput, ...]
+    base_frontier: BaseFrontier
+    refresh_id: RefreshId
+    full: bool = False
+    rebuild: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def frontier(self) -> Frontier:
+        """Where the refresh moves to."""
+        return Frontier({item.id: item.version for item in self.inputs})
+
+    @property
+    def sequence(self) -> Sequence:
+        """The number of this refresh."""
+        return Sequence(self.standing.sequence + 1 if self.standing else 1)
+
+    @property
+    def changed(self) -> tuple[TaskInput, ...]:
+        """The inputs whose version moves."""
+        if self.standing is None:
+            return self.inputs
+        consumed = self.standing.frontier
+        return tuple(item for item in self.inputs if consumed.get(item.id) != item.version)
+
+    def window(self, item: TaskInput) -> Window:
+        """Return the versions of an input that this refresh consumes."""
+        assert self.standing is not None
+        return Window(item.id, item.location, self.standing.frontier[item.id], item.version)
+
+    def stamp(self, mode: str) -> CommitStamp:
+        """Return what rides in the commit."""
+        return CommitStamp(
+            table_id=self.table.id,
+            sequence=self.sequence,
+            refresh_id=self.refresh_id,
+            frontier=self.frontier,
+            base_frontier=self.base_frontier,
+            mode=mode,
+            query_hash=self.table.defining_query_hash,
+        )

@@ -1,0 +1,262 @@
+"""Every setting, with its type, bounds and a sentence of help; and secrets by reference.
+
+`Settings` is the table: one field per setting, so adding one is adding a line.  A value comes from
+the environment (`STREAMTABLES_<NAME>`), else from `streamtables.toml` in the warehouse folder or
+in the current one, else from the default.  No other module reads the environment or that file.
+
+Checked on construction: a `Settings` object that exists is within bounds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from streamtables.errors import ConfigError
+
+ENVIRONMENT_PREFIX = "STREAMTABLES_"
+FILE_NAME = "streamtables.toml"
+
+# Read by the set-up script, the command line and crash tests; no settings of a connection.
+_OTHER_VARIABLES = frozenset(
+    {"STREAMTABLES_SKIP_JAVA", "STREAMTABLES_WAREHOUSE", "STREAMTABLES_FAIL_POINT"}
+)
+_REFERENCE = re.compile(r"\$\{(\w*):([^}]*)\}")
+
+Value = int | float | str | Path
+
+
+class Setting(NamedTuple):
+    """The type, the bounds and the help of one setting."""
+
+    # Named tuples here, as every command imports this module and they build ten times faster
+    # than dataclasses.
+
+    kind: type[Value]
+    help: str
+    low: float | None = None
+    high: float | None = None
+    pattern: str | None = None
+    form: str = ""
+    shown_default: str = ""
+
+    @property
+    def bounds(self) -> str:
+        """The permitted values, in words."""
+        if self.low is not None and self.high is not None:
+            return f"{self.low:,} to {self.high:,}"
+        return self.form or "any path"
+
+    def read(self, name: str, value: object) -> Value:
+        """Return `value` as this setting's type, or refuse it with the bound."""
+        converted = self._converted(value)
+        if converted is None or not self._is_within(converted):
+            raise ConfigError(
+                f'setting "{name}" has the value {value!r}, which is out of bounds',
+                detail=f"Permitted: {self.bounds}.",
+                hint=f"Set {ENVIRONMENT_PREFIX}{name.upper()}, or {name} in {FILE_NAME}.",
+            )
+        return converted
+
+    def _converted(self, value: object) -> Value | None:
+        # A bool is an int to Python, and "true" is no number of rows to anyone.
+        if isinstance(value, bool):
+            return None
+        try:
+            if self.kind is int and isinstance(value, int | str):
+                return int(value)
+            if self.kind is float and isinstance(value, int | float | str):
+                return float(value)
+        except ValueError:
+            return None
+        if self.kind is Path and isinstance(value, str | Path):
+            return Path(value).expanduser()
+        return value if self.kind is str and isinstance(value, str) else None
+
+    def _is_within(self, value: Value) -> bool:
+        if isinstance(value, int | float):
+            # Written so that NaN, which compares false with everything, is refused.
+            low = self.low is None or value >= self.low
+            return low and (self.high is None or value <= self.high)
+        if self.pattern is not None:
+            return re.fullmatch(self.pattern, str(value)) is not None
+        # An empty text becomes the current folder, which nobody meant.
+        return value != Path()
+
+
+def _whole(default: int, *, low: int, high: int, help: str) -> int:
+    setting = Setting(int, help, low, high, shown_default=f"{default:,}")
+    return field(default=default, metadata={"setting": setting})
+
+
+def _fraction(default: float, *, help: str) -> float:
+    setting = Setting(float, help, 0, 1, shown_default=str(default))
+    return field(default=default, metadata={"setting": setting})
+
+
+def _text(default: str, *, pattern: str, form: str, help: str) -> str:
+    setting = Setting(str, help, pattern=pattern, form=form, shown_default=default)
+    return field(default=default, metadata={"setting": setting})
+
+
+def _cached_jars() -> Path:
+    # Imported on use: only a process that needs the folder pays for finding it.
+    from platformdirs import user_cache_path
+
+    return user_cache_path("streamtables") / "jars"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All settings of one connection."""
+
+    driver_rows_max: int = _whole(
+        10_000,
+        low=0,
+        high=1_000_000,
+        help="Results up to this many rows are written without Spark; 0 puts all through Spark.",
+    )
+    full_threshold: float = _fraction(
+        0.3,
+        help="In mode auto, the share of changed rows above which a refresh recomputes the table.",
+    )
+    history_keep: int = _whole(
+        1_000, low=1, high=1_000_000, help="Refresh records that are kept for each stream table."
+    )
+    jars_dir: Path = field(
+        default_factory=_cached_jars,
+        metadata={
+            "setting": Setting(
+                Path,
+                "The folder that holds the jars of Delta Lake.",
+                shown_default="jars in the user's cache folder",
+            )
+        },
+    )
+    shuffle_partitions_quick: int = _whole(
+        4, low=1, high=10_000, help="Shuffle partitions of a refresh with a small change."
+    )
+    spark_driver_memory: str = _text(
+        "2g",
+        pattern=r"[1-9][0-9]*[mgt]",
+        form="a whole number and m, g or t, such as 2g",
+        help="Memory of the Spark driver that is started where no session is given.",
+    )
+    spark_master: str = _text(
+        "local[*]",
+        pattern=r"local(\[[^\]]+\])?|yarn|[a-z][a-z0-9+.-]*://\S+",
+        form="local, local[n], yarn or a master's URL",
+        help="Where Spark runs where no session is given.",
+    )
+
+    def __post_init__(self) -> None:
+        for name, setting in SETTINGS.items():
+            object.__setattr__(self, name, setting.read(name, getattr(self, name)))
+
+
+SETTINGS: Mapping[str, Setting] = {
+    entry.name: cast("Setting", entry.metadata["setting"]) for entry in fields(Settings)
+}
+
+
+def load_settings(
+    warehouse: Path | None = None, *, environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings that hold for a warehouse: environment, then file, then defaults."""
+    given = _from_file(warehouse) | _from_environment(
+        os.environ if environment is None else environment
+    )
+    checked = {name: SETTINGS[name].read(name, value) for name, value in given.items()}
+    return Settings(**checked)  # type: ignore[arg-type]  # each was read as its field's type
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for variable, value in environment.items():
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in _OTHER_VARIABLES:
+            name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+            found[_known(name, f"the environment variable {variable}")] = value
+    return found
+
+
+def _from_file(warehouse: Path | None) -> dict[str, object]:
+    folders = [Path.cwd()] if warehouse is None else [warehouse, Path.cwd()]
+    path = next((folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()), None)
+    if path is None:
+        return {}
+    import tomllib
+
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f'cannot read the settings file "{path}"', detail=f"{exc}.") from exc
+    return {_known(name, f"the file {path}"): value for name, value in values.items()}
+
+
+def _known(name: str, place: str) -> str:
+    if name in SETTINGS:
+        return name
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, SETTINGS, n=1)
+    raise ConfigError(
+        f'there is no setting "{name}"',
+        detail=f"It is named by {place}.",
+        hint=f'Did you mean "{close[0]}"?' if close else f"Settings: {', '.join(SETTINGS)}.",
+    )
+
+
+class ReferenceRow(NamedTuple):
+    """One row of the settings page."""
+
+    name: str
+    environment: str
+    default: str
+    bounds: str
+    help: str
+
+
+def reference() -> Iterator[ReferenceRow]:
+    """Yield the rows of the generated settings page, in the table's order."""
+    for name, setting in SETTINGS.items():
+        variable = ENVIRONMENT_PREFIX + name.upper()
+        yield ReferenceRow(name, variable, setting.shown_default, setting.bounds, setting.help)
+
+
+def resolve_secret(text: str) -> str:
+    """Return `text` with each `${env:NAME}` and `${file:path}` replaced by what it refers to.
+
+    Call it where the value is used and keep only the reference: the result is never stored,
+    logged or put into a message.
+    """
+    return _REFERENCE.sub(_referred, text)
+
+
+def _referred(match: re.Match[str]) -> str:
+    kind, place = match.groups()
+    if kind == "env":
+        value = os.environ.get(place)
+        if value is None:
+            raise ConfigError(f'the environment variable "{place}" of a secret is not set')
+        return value
+    if kind == "file":
+        try:
+            return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, ValueError) as exc:
+            # The content may be part of a decoding error, so the cause is not chained.
+            reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
+            raise ConfigError(
+                f'cannot read the secret file "{place}"', detail=f"{reason}."
+            ) from None
+    raise ConfigError(
+        f'a secret cannot be referred to by "{kind}"', hint="Write ${env:NAME} or ${file:path}."
+    )
+
+
+def fail_point() -> str | None:
+    """Return the boundary at which a crash test wants this process to die, if there is one."""
+    return os.environ.get("STREAMTABLES_FAIL_POINT")

@@ -1,0 +1,1 @@
+"""Where changes come from: which version a source stands at, and what changed between two."""

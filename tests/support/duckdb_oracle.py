@@ -1,0 +1,155 @@
+"""The quick oracle: DuckDB holds each table before and after, and checks incremental == full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import duckdb
+
+from streamtables.compiler.backend.duckdb import spark_to_duckdb
+from streamtables.compiler.plan import Plan
+from tests.support.bags import Bag, Row, add, bag_of, canonical
+
+Columns = Mapping[str, str]
+_TYPES = {"string": "VARCHAR", "bigint": "BIGINT", "int": "INTEGER", "double": "DOUBLE"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row that appeared (weight 1) or went (weight −1)."""
+
+    row: Row
+    weight: int
+
+
+Batch = Mapping[str, Sequence[Change]]
+
+
+def net_changes(changes: Iterable[Change]) -> list[tuple[Row, int]]:
+    """Return each row that changed once, with its weight; rows are told apart by their bytes."""
+    weights: dict[Row, int] = {}
+    rows: dict[Row, Row] = {}
+    for change in changes:
+        image = tuple(canonical(value) for value in change.row)
+        rows[image] = change.row
+        weights[image] = weights.get(image, 0) + change.weight
+    return [(rows[image], weight) for image, weight in weights.items() if weight]
+
+
+class Database:
+    """Tables that change in batches, in three versions: before, after, and the changes between."""
+
+    def __init__(self, tables: Mapping[str, Columns]) -> None:
+        self.tables = tables
+        self.rows: dict[str, list[Row]] = {name: [] for name in tables}
+        self._filled: set[tuple[str, str]] = set()
+        self._connection = duckdb.connect(":memory:", config={"threads": 1})
+        for schema in ("before", "after", "changes"):
+            self._connection.execute(f'CREATE SCHEMA "{schema}"')
+            for table, columns in tables.items():
+                weight = {"__st_weight": "bigint"} if schema == "changes" else {}
+                self._create(schema, table, {**columns, **weight})
+        for table, columns in tables.items():
+            self._create("main", table, columns)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._connection.close()
+
+    def keep(self, table: str) -> None:
+        """Say that a table was given rows by a statement, so that they are replaced later."""
+        self._filled.add(("main", table))
+
+    def fill(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Set the rows of a table before the first refresh."""
+        self.rows[table] = [tuple(row) for row in rows]
+        for schema in ("main", "before", "after"):
+            self.replace_rows(table, self.rows[table], schema)
+
+    def apply(self, batch: Batch) -> None:
+        """Move every table from before to after by one batch of changes."""
+        for table in self.tables:
+            before, changes = self.rows[table], batch.get(table, ())
+            after = _changed(before, changes)
+            self.rows[table] = after
+            self.replace_rows(table, before, "before")
+            self.replace_rows(table, after, "after")
+            self.replace_rows(table, after, "main")
+            netted = [(*row, weight) for row, weight in net_changes(changes)]
+            self.replace_rows(table, netted, "changes")
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement and return its rows."""
+        return self._connection.execute(sql, list(values)).fetchall()
+
+    def evaluate(self, plan: Plan) -> Bag:
+        """Return the defining query's rows on the tables as they are now."""
+        return bag_of(self.query(query_text(plan)))
+
+    def replace_rows(self, table: str, rows: Sequence[Sequence[Any]], schema: str = "main") -> None:
+        """Give a table other rows."""
+        if (schema, table) in self._filled:
+            self._connection.execute(f'DELETE FROM "{schema}"."{table}"')
+            self._filled.discard((schema, table))
+        if rows:
+            self._filled.add((schema, table))
+            one = f"({', '.join('?' * len(rows[0]))})"
+            values = [value for row in rows for value in row]
+            self._connection.execute(
+                f'INSERT INTO "{schema}"."{table}" VALUES {", ".join([one] * len(rows))}', values
+            )
+
+    def _create(self, schema: str, table: str, columns: Columns) -> None:
+        body = ", ".join(f'"{name}" {_TYPES.get(type_, type_)}' for name, type_ in columns.items())
+        self._connection.execute(f'CREATE OR REPLACE TABLE "{schema}"."{table}" ({body})')
+
+
+def _changed(before: Sequence[Row], changes: Sequence[Change]) -> list[Row]:
+    images = [tuple(canonical(value) for value in row) for row in before]
+    after = list(before)
+    for change in changes:
+        image = tuple(canonical(value) for value in change.row)
+        if change.weight > 0:
+            after.append(change.row)
+            images.append(image)
+        else:
+            place = images.index(image)
+            del after[place], images[place]
+    return after
+
+
+@lru_cache(maxsize=32)
+def query_text(plan: Plan) -> str:
+    """Return the defining query for DuckDB."""
+    return plan.query_sql("duckdb")
+
+
+@lru_cache(maxsize=32)
+def delta_text(plan: Plan) -> str:
+    """Return the delta for DuckDB."""
+    return plan.delta_sql("duckdb")
+
+
+def as_written(plan: Plan) -> str:
+    """Return the text that the user wrote, for DuckDB: what the defining query must mean."""
+    return spark_to_duckdb(plan.sql)
+
+
+def check_history(plan: Plan, database: Database, batches: Iterable[Batch]) -> None:
+    """Assert the law after every batch: what was there plus the delta is what full gives."""
+    table = database.evaluate(plan)
+    for number, batch in enumerate(batches, start=1):
+        database.apply(batch)
+        delta = database.query(delta_text(plan))
+        assert len(bag_of(row[:-1] for row in delta)) == len(delta), "the delta is not netted"
+        table = add(table, delta)
+        full = database.evaluate(plan)
+        assert table == full, (
+            f"incremental differs from full after batch {number}\n"
+            f"query: {plan.sql}\nbatch: {dict(batch)}\n"
+            f"missing: { {r: w for r, w in full.items() if table.get(r) != w} }\n"
+            f"extra: { {r: w for r, w in table.items() if full.get(r) != w} }"
+        )

@@ -1,0 +1,94 @@
+"""One random query on one random history, and every law that holds for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from streamtables.compiler.plan import Plan, compile_sql
+from tests.support.bags import Bag, add, bag_of
+from tests.support.choices import Choices
+from tests.support.duckdb_oracle import Change, Database, as_written, check_history, delta_text
+from tests.support.histories import KEYS, TABLES, Batch, History, random_history
+from tests.support.maintained_table import check_maintenance, check_nothing_changes
+from tests.support.queries import QueryGenerator
+
+DEEPEST = 2
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A compiled query and the changes to try it on."""
+
+    plan: Plan
+    history: History
+
+    def database(self) -> Database:
+        """Return the tables as they are at the start."""
+        database = Database({table: TABLES[table] for table in self.plan.tables})
+        for table in self.plan.tables:
+            database.fill(table, self.history.start[table])
+        return database
+
+
+def random_trial(choices: Choices) -> Trial:
+    """Choose a query and a history for it."""
+    query = QueryGenerator(choices).query(choices.number(0, DEEPEST))
+    return Trial(compile_sql(query.sql, TABLES, KEYS), random_history(choices))
+
+
+def check_meaning(trial: Trial, database: Database) -> None:
+    """The defining query gives what the text as written gives."""
+    written = bag_of(database.query(as_written(trial.plan)))
+    assert database.evaluate(trial.plan) == written, f"another meaning: {trial.plan.sql}"
+
+
+def check_halves(trial: Trial, database: Database) -> None:
+    """The delta of a batch is the sum of the deltas of its halves, one after the other."""
+    for batch in trial.history.batches:
+        start = {table: list(rows) for table, rows in database.rows.items()}
+        whole = _delta(trial.plan, database, batch)
+        for table, rows in start.items():
+            database.fill(table, rows)
+        first, second = _halves(batch)
+        parts: Bag = {}
+        for half in (first, second):
+            parts = add(parts, _delta_rows(trial.plan, database, half))
+        assert whole == parts, f"{trial.plan.sql}\n{batch}"
+
+
+def check_laws(trial: Trial, *, turn: int = 0) -> None:
+    """Assert the laws; the costlier ones take turns."""
+    batches = trial.history.batches
+    checks: list[Callable[[Trial, Database], None]] = [
+        check_meaning,
+        lambda _, database: check_history(trial.plan, database, batches),
+        lambda _, database: check_maintenance(trial.plan, database, batches, turn),
+    ]
+    if turn % 4 == 0:
+        checks.append(check_halves)
+    if turn % 4 == 1:
+        checks.append(lambda _, database: check_nothing_changes(trial.plan, database))
+    for check in checks:
+        database = trial.database()
+        try:
+            check(trial, database)
+        finally:
+            database.close()
+
+
+def _halves(batch: Batch) -> tuple[Batch, Batch]:
+    first = {table: changes[: len(changes) // 2] for table, changes in batch.items()}
+    second = {table: changes[len(changes) // 2 :] for table, changes in batch.items()}
+    return first, second
+
+
+def _delta(plan: Plan, database: Database, batch: Mapping[str, Sequence[Change]]) -> Bag:
+    return add({}, _delta_rows(plan, database, batch))
+
+
+def _delta_rows(
+    plan: Plan, database: Database, batch: Mapping[str, Sequence[Change]]
+) -> list[tuple[object, ...]]:
+    database.apply(batch)
+    return database.query(delta_text(plan))

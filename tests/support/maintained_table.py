@@ -1,0 +1,140 @@
+"""A stored stream table in DuckDB, kept by the programs that the engine runs on Spark.
+
+It proves the cheaper forms (touched groups, stored state, before derived from after) against the
+defining query, without a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from streamtables.compiler.backend.duckdb import spark_to_duckdb
+from streamtables.compiler.backend.statement import Program
+from streamtables.compiler.maintenance import ChangedTables
+from streamtables.compiler.plan import Plan
+from tests.support.bags import Bag, bag_of, canonical
+from tests.support.duckdb_oracle import Change, Database, net_changes
+
+STORED = "__st_now_stored"
+
+Way = tuple[Literal["read", "derived"], bool]
+"""How `before` is had, and whether changes arrive netted on the columns that are read."""
+
+WAYS: tuple[Way, ...] = (("derived", False), ("read", False), ("derived", True), ("read", True))
+
+
+class MaintainedTable:
+    """The stored rows of one plan, hidden columns included."""
+
+    def __init__(self, plan: Plan, database: Database) -> None:
+        self.plan = plan
+        self.database = database
+        database.query("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
+        for table in database.tables:
+            for version in ("before", "after"):
+                self._view(table, version, f'SELECT * FROM "{version}"."{table}"')
+        full = plan.maintenance.full()
+        self.rows = self._run(full)
+        body = _duckdb(full.sql)
+        database.query(f'CREATE OR REPLACE TABLE "{STORED}" AS {body}')
+        database.keep(STORED)
+
+    def refresh(self, changed: frozenset[str], way: Way) -> list[tuple[Any, ...]]:
+        """Apply one signed delta to the stored rows; taking away a missing row is an error."""
+        before, small = way
+        self._show_changes(netted=small)
+        programs = self.plan.maintenance.restricted_to(changed, small=small, before=before)
+        delta = self._run(programs.whole_delta)
+        self._check_parts(programs)
+        stored: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for row in self.rows:
+            stored.setdefault(_key(row), []).append(row)
+        for *values, weight in sorted(delta, key=lambda row: -row[-1]):
+            same = stored.setdefault(_key(values), [])
+            for _ in range(abs(weight)):
+                if weight > 0:
+                    same.append(tuple(values))
+                else:
+                    assert same, f"{values} is taken away and was not there: {self.plan.sql}"
+                    same.pop()
+        self.rows = [row for rows in stored.values() for row in rows]
+        self.database.replace_rows(STORED, self.rows)
+        return delta
+
+    def _check_parts(self, programs: ChangedTables) -> None:
+        """Run what the engine runs when little changed, beside the one statement for all."""
+        if programs.table.state is not None:
+            self._run(programs.contributions)
+        elif programs.table.chain is not None:
+            self._run(programs.new_groups)
+        else:
+            self._run(programs.signed_rows)
+        if programs.touched is not None:
+            self._run(programs.touched_groups)
+
+    def visible(self) -> Bag:
+        """Return the bag of rows without hidden columns."""
+        width = len(self.plan.maintenance.layout.visible)
+        return bag_of(row[:width] for row in self.rows)
+
+    def _show_changes(self, *, netted: bool) -> None:
+        for table in self.database.tables:
+            body = f'SELECT * FROM "changes"."{table}"'
+            columns = self.plan.columns_read.get(table)
+            if netted and columns:
+                listed = ", ".join(f'"{name}"' for name in columns)
+                body = (
+                    f"SELECT {listed}, sum(__st_weight)::BIGINT AS __st_weight "
+                    f'FROM "changes"."{table}" GROUP BY {listed} HAVING sum(__st_weight) <> 0'
+                )
+            self._view(table, "changes", body)
+
+    def _view(self, table: str, version: str, body: str) -> None:
+        self.database.query(f'CREATE OR REPLACE VIEW "__st_{version}_{table}" AS {body}')
+
+    def _run(self, program: Program) -> list[tuple[Any, ...]]:
+        for step in program.steps:
+            body = _duckdb(step.sql)
+            self.database.query(f'CREATE OR REPLACE TEMP TABLE "{step.name}" AS {body}')
+        return self.database.query(_duckdb(program.sql))
+
+
+def check_maintenance(
+    plan: Plan,
+    database: Database,
+    batches: Iterable[Mapping[str, Sequence[Change]]],
+    first_way: int = 0,
+) -> None:
+    """Assert after every batch that the stored rows are what the defining query gives."""
+    database.apply({})
+    table = MaintainedTable(plan, database)
+    assert table.visible() == database.evaluate(plan)
+    for number, batch in enumerate(batches, start=first_way):
+        database.apply(batch)
+        changed = frozenset(name for name, changes in batch.items() if net_changes(changes))
+        table.refresh(changed, WAYS[number % len(WAYS)])
+        full = database.evaluate(plan)
+        assert table.visible() == full, (
+            f"{plan.maintenance.form} differs from full, by {WAYS[number % len(WAYS)]}\n"
+            f"query: {plan.sql}\nbatch: {dict(batch)}\nstored: {table.rows}\nfull: {full}"
+        )
+
+
+def check_nothing_changes(plan: Plan, database: Database) -> None:
+    """Assert that a refresh without changes has an empty delta."""
+    database.apply({})
+    table = MaintainedTable(plan, database)
+    assert table.refresh(frozenset(), ("derived", False)) == []
+    every = frozenset(plan.tables)
+    assert table.refresh(every, ("derived", False)) == []
+
+
+def _key(row: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(canonical(value) for value in row)
+
+
+@lru_cache(maxsize=256)
+def _duckdb(sql: str) -> str:
+    return spark_to_duckdb(sql)

@@ -1,0 +1,209 @@
+"""A stand-in for the API: it records what it was asked and gives what it was told to give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from streamtables.errors import NotFoundError, StreamTablesError
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    kind: str = "delta"
+    location: str = "data/orders"
+    columns: tuple[tuple[str, str], ...] = (("id", "bigint"),)
+    key: tuple[str, ...] | None = ("id",)
+
+
+@dataclass(frozen=True)
+class Reason:
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Refresh:
+    table: str
+    mode: str = "differential"
+    outcome: str = "applied"
+    reason: Reason = Reason("small-change", "3 of 1000 rows changed")
+    rows_inserted: int = 2
+    rows_deleted: int = 1
+    frontier: dict[str, int] = field(default_factory=lambda: {"orders": 7})
+    seconds: float = 0.34
+    steps: tuple[tuple[str, float], ...] = (("compute", 0.3), ("apply", 0.04))
+    notes: tuple[str, ...] = ()
+    error: StreamTablesError | None = None
+
+
+@dataclass(frozen=True)
+class Verification:
+    table: str
+    equal: bool = True
+    missing: int = 0
+    extra: int = 0
+    sample: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    text: str = "Scan orders\nkey: id"
+    data: dict[str, Any] = field(default_factory=lambda: {"key": ["id"]})
+
+
+@dataclass(frozen=True)
+class TableStatus:
+    name: str
+    state: str = "active"
+    mode: str = "auto"
+    schedule: str = "manual"
+    rows: int | None = 12
+    version: int | None = 3
+    last_mode: str | None = "differential"
+    last_reason: str | None = "3 of 1000 rows changed"
+    last_refreshed_at: datetime | None = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    seconds: float | None = 0.5
+    changes_pending: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class ApplyPlan:
+    items: tuple[tuple[str, str, str], ...] = (
+        ("create", "totals", "new file totals.sql"),
+        ("unchanged", "regions", ""),
+    )
+
+
+class FakeRows:
+    """The part of an Arrow table that the command line reads."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+        self.column_names = list(rows[0]) if rows else []
+        self.num_rows = len(rows)
+
+    def slice(self, start: int, length: int) -> FakeRows:
+        return FakeRows(self.rows[start : start + length])
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        return self.rows
+
+
+@dataclass
+class FakeDatabase:
+    """Every call lands in `calls`; `error` is raised by the next call that does something."""
+
+    calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    error: BaseException | None = None
+    tables: list[TableStatus] = field(default_factory=lambda: [TableStatus("totals")])
+    source_list: list[Source] = field(default_factory=lambda: [Source("orders")])
+    refreshes: list[Refresh] = field(default_factory=lambda: [Refresh("totals")])
+    verification: Verification = Verification("totals")
+    rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
+    records: list[Any] = field(default_factory=list)
+    plan: ApplyPlan = ApplyPlan()
+    sql_result: Any = None
+    closed: bool = False
+
+    def __enter__(self) -> FakeDatabase:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.closed = True
+
+    def connect(self, warehouse: str, catalog: str | None) -> FakeDatabase:
+        self._record("connect", warehouse, catalog)
+        return self
+
+    def _record(self, method: str, *args: Any, **kwargs: Any) -> None:
+        self.calls.append((method, args, kwargs))
+        if self.error is not None and method != "connect":
+            raise self.error
+
+    def asked(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        return [(args, kwargs) for name, args, kwargs in self.calls if name == method]
+
+    def add_source(self, name: str, **kwargs: Any) -> Source:
+        self._record("add_source", name, **kwargs)
+        return Source(name)
+
+    def sources(self) -> list[Source]:
+        self._record("sources")
+        return self.source_list
+
+    def drop_source(self, name: str) -> None:
+        self._record("drop_source", name)
+
+    def create(self, name: str, sql: str, **kwargs: Any) -> Named:
+        self._record("create", name, sql, **kwargs)
+        return Named(name)
+
+    def alter(self, name: str, **kwargs: Any) -> None:
+        self._record("alter", name, **kwargs)
+
+    def pause(self, name: str) -> None:
+        self._record("pause", name)
+
+    def resume(self, name: str) -> None:
+        self._record("resume", name)
+
+    def repair(self, name: str) -> None:
+        self._record("repair", name)
+
+    def drop(self, name: str, *, cascade: bool = False) -> None:
+        self._record("drop", name, cascade=cascade)
+
+    def sql(self, text: str) -> Any:
+        self._record("sql", text)
+        return self.sql_result
+
+    def refresh(self, name: str, *, full: bool = False, upstream: bool = True) -> Refresh:
+        self._record("refresh", name, full=full, upstream=upstream)
+        if name == "nowhere":
+            raise NotFoundError(f'stream table "{name}" does not exist')
+        return Refresh(name)
+
+    def refresh_all(self) -> list[Refresh]:
+        self._record("refresh_all")
+        return self.refreshes
+
+    def read_rows(self, name: str, limit: int) -> Any:
+        self._record("read_rows", name, limit)
+        return FakeRows(self.rows[:limit])
+
+    def verify(self, name: str) -> Verification:
+        self._record("verify", name)
+        return self.verification
+
+    def explain(self, name: str) -> Explanation:
+        self._record("explain", name)
+        return Explanation()
+
+    def validate(self, sql: str) -> Explanation:
+        self._record("validate", sql)
+        return Explanation()
+
+    def history(self, name: str, limit: int) -> list[Any]:
+        self._record("history", name, limit)
+        return self.records
+
+    def status(self) -> list[TableStatus]:
+        self._record("status")
+        return self.tables
+
+    def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan:
+        self._record("plan_apply", folder, prune=prune)
+        return self.plan
+
+    def apply(self, plan: ApplyPlan) -> None:
+        self._record("apply", plan)
