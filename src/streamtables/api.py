@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
 from streamtables.catalog import Catalog, default_location
@@ -32,10 +32,12 @@ from streamtables.errors import (
     ConfigError,
     NotFoundError,
     SourceUnusableError,
+    WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_plan
 from streamtables.positions import Version
 from streamtables.refresh.define import compiled, define, inputs_of
+from streamtables.refresh.moments import require_one_moment
 from streamtables.refresh.plans import query_hash
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
@@ -264,10 +266,16 @@ class StreamTables:
         tables = with_ancestors(snapshot, [table]) if upstream else (table,)
         forced = frozenset({table.id} if full else ())
         results = Round(self._around, snapshot, tables, forced).run()
-        answer = results[-1]
-        for result in (*results[:-1], answer):
+        for result in results:
             if result.error is not None:
                 raise result.error
+        answer = results[-1]
+        if answer.outcome == "deferred" and not upstream:
+            raise WouldMixError(
+                f'stream table "{name}" cannot be refreshed alone',
+                detail=f"Reason: {answer.reason.text}.",
+                hint="Refresh it with upstream=True, or use refresh_all().",
+            )
         return answer
 
     def refresh_all(self) -> list[Refresh]:
@@ -283,12 +291,25 @@ class StreamTables:
 
     # Looking
 
-    def read(self, name: str) -> Rows:
-        """Return a table's rows without hidden columns, as of its last refresh."""
+    @overload
+    def read(self, name: str) -> Rows: ...
+    @overload
+    def read(self, name: list[str] | tuple[str, ...]) -> dict[str, Rows]: ...
+    def read(self, name: str | list[str] | tuple[str, ...]) -> Rows | dict[str, Rows]:
+        """Return a table's rows without hidden columns, as of its last refresh.
+
+        Several names give a dict of tables that all stand for one moment.
+        """
+        names = [name] if isinstance(name, str) else list(name)
         snapshot = self._catalog.snapshot()
-        table = snapshot.definitions.stream_table(name)
-        standing = stored_standing(table, snapshot, self._around)
-        return read_visible(self.spark, table.location, standing.version)
+        tables = [snapshot.definitions.stream_table(item) for item in names]
+        standings = [stored_standing(table, snapshot, self._around) for table in tables]
+        require_one_moment(list(zip(names, standings, strict=True)))
+        rows = {
+            item: read_visible(self.spark, table.location, standing.version)
+            for item, table, standing in zip(names, tables, standings, strict=True)
+        }
+        return rows[name] if isinstance(name, str) else rows
 
     def read_rows(self, name: str, limit: int = 20) -> pa.Table:
         """Return the first rows of a table as Arrow, without starting Spark."""

@@ -199,6 +199,12 @@ class QueryFailedError(UserError):
     code = "ST-1407"
 
 
+class WouldMixError(UserError):
+    """Refreshing or reading these tables now would put two moments into one result."""
+
+    code = "ST-1408"
+
+
 class SourceChangedError(StreamTablesError):
     """A source moved in a way that changes alone cannot follow."""
 

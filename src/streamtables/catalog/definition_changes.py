@@ -25,7 +25,7 @@ from streamtables.catalog.definition_rules import (
 )
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.load_definitions import load_definitions
-from streamtables.catalog.models import Alteration, Input, Source, StreamTable, TableState
+from streamtables.catalog.models import Alteration, Column, Input, Source, StreamTable, TableState
 from streamtables.catalog.names import check_name, name_key
 from streamtables.catalog.schema import catalog_meta, dependencies, sources, stream_tables
 from streamtables.errors import InUseError
@@ -132,6 +132,13 @@ class DefinitionChanges:
                 altered_at=at,
                 generation=definitions.generation,
             )
+            _update(connection, table)
+        return table
+
+    def learn_columns(self, table_id: InputId, columns: tuple[Column, ...]) -> StreamTable:
+        """Keep the columns of a table as its first fill made them."""
+        with self._changing() as (connection, definitions):
+            table = dataclasses.replace(definitions.stream_table(table_id), columns=columns)
             _update(connection, table)
         return table
 

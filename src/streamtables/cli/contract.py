@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Source(Named, Protocol):
     @property
     def columns(self) -> object: ...
     @property
-    def key(self) -> Sequence[str] | None: ...
+    def key_columns(self) -> Sequence[str]: ...
 
 
 class Reason(Protocol):
@@ -136,7 +137,13 @@ class Database(Protocol):
     """The part of `streamtables.api.StreamTables` that commands call."""
 
     def __enter__(self) -> Self: ...
-    def __exit__(self, *exc_info: object) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
 
     def add_source(
         self,

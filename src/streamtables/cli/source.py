@@ -86,4 +86,4 @@ def drop(context: typer.Context, name: SourceArgument, warehouse: Warehouse = No
 
 
 def _key_text(source: Source) -> str | None:
-    return ", ".join(source.key) if source.key else None
+    return ", ".join(source.key_columns) or None

@@ -60,8 +60,8 @@ def copied_rows(combined: CombinedState, state: StoredState) -> pa.Table | None:
             some = pc.greater(groups.column(item.unless_zero), 0)
             value = pc.if_else(some, value, pa.scalar(None, value.type))
         columns[item.shown] = value
-    for item in state.states:
-        columns[item.name] = groups.column(item.name)
+    for kept in state.states:
+        columns[kept.name] = groups.column(kept.name)
     return pa.table(columns)
 
 

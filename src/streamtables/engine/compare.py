@@ -37,9 +37,7 @@ def compare(spark: Session, expected: Rows, stored: Rows, *, inexact: bool) -> D
 
     columns = expected.columns
     with spark_border():
-        plus = expected.selectExpr(*map(identifier, columns), _weight(1))
-        minus = stored.selectExpr(*map(identifier, columns), _weight(-1))
-        different = spark_image.net(plus.unionByName(minus), columns)
+        different = spark_image.difference(expected, stored)
         if inexact and (floats := _float_columns(expected)):
             different = _forgiving(different, columns, floats)
         counted = different.agg(
@@ -50,10 +48,6 @@ def compare(spark: Session, expected: Rows, stored: Rows, *, inexact: bool) -> D
         wanted = _SAMPLE if missing or extra else 0
         sample = for_spark(different.limit(wanted).toArrow())
     return Difference(missing, extra, sample)
-
-
-def _weight(value: int) -> str:
-    return f"CAST({value} AS BIGINT) AS {identifier(WEIGHT)}"
 
 
 def _float_columns(rows: Rows) -> list[str]:

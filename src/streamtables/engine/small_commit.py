@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from streamtables.engine.arrow_rows import split_by_sign
+from streamtables.engine.arrow_rows import net, split_by_sign
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.key_predicate import EVERY_ROW
-from streamtables.engine.names import WEIGHT
+from streamtables.engine.names import RESERVED_PREFIX, WEIGHT
 from streamtables.engine.outcomes import Applied, NotSmall, Strategy, Superseded
 from streamtables.errors import CommitConflictError, InternalError, SourceMissingError
 from streamtables.positions import CommitStamp, Version
@@ -119,8 +119,14 @@ def commit(
     entry = DeltaLog(handle.location).entry(version)
     if entry is None or entry.stamp != stamp:
         raise CommitConflictError(f"version {version} is not the commit that was written")
-    inserted, deleted = (_total(part) for part in split_by_sign(change))
+    inserted, deleted = (_total(part) for part in split_by_sign(_visible(change)))
     return Applied(version, inserted, deleted, strategy, entry.files_added, entry.bytes_added)
+
+
+def _visible(change: pa.Table) -> pa.Table:
+    """Return the change as a reader sees it: a move of hidden state alone is none."""
+    shown = [name for name in change.column_names if not name.startswith(RESERVED_PREFIX)]
+    return change if len(shown) == change.num_columns - 1 else net(change, shown)
 
 
 def _write(handle: SmallHandle, rows: pa.Table, predicate: str | None, stamp: CommitStamp) -> None:

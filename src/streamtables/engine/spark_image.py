@@ -79,5 +79,17 @@ def net(signed: DataFrame, columns: Sequence[str]) -> DataFrame:
     return grouped.where(f.col(WEIGHT) != 0).select(*chosen, WEIGHT)
 
 
+def difference(left: DataFrame, right: DataFrame) -> DataFrame:
+    """Return left − right as signed bags; both have the same columns."""
+    columns = left.columns
+    plus = left.selectExpr(*map(identifier, columns), _weight(1))
+    minus = right.selectExpr(*map(identifier, columns), _weight(-1))
+    return net(plus.unionByName(minus), columns)
+
+
+def _weight(value: int) -> str:
+    return f"CAST({value} AS BIGINT) AS {identifier(WEIGHT)}"
+
+
 def _image_name(position: int) -> str:
     return f"__st_image_{position}"

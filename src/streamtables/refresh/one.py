@@ -17,7 +17,13 @@ from streamtables.errors import (
 from streamtables.refresh.costs import past_costs
 from streamtables.refresh.decide import Decision, Facts, decide
 from streamtables.refresh.fail_points import reach
-from streamtables.refresh.recording import NO_EFFECT, NOT_READ, NOTHING_CHANGED, Recording
+from streamtables.refresh.recording import (
+    NO_EFFECT,
+    NOT_READ,
+    NOTHING_CHANGED,
+    OVERTAKEN,
+    Recording,
+)
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.small_way import SmallRefresh
 from streamtables.refresh.spark_way import SparkRefresh
@@ -46,7 +52,7 @@ class RefreshOne:
         try:
             return self._refreshed(recording)
         except CommitConflictError:
-            return recording.superseded()
+            return recording.superseded(OVERTAKEN)
         except StreamTablesError as error:
             if isinstance(error, TableDamagedError):
                 now = self.around.clock()
@@ -76,7 +82,7 @@ class RefreshOne:
         result = self._written(decision, small, recording)
         reach("committed")
         if isinstance(result, Superseded):
-            return recording.superseded()
+            return recording.superseded(OVERTAKEN)
         if result.version is None:
             return recording.no_change(NO_EFFECT, began=True)
         return recording.applied(result, result.version)

@@ -89,9 +89,9 @@ class Recording:
         reach("recorded")
         return self._answer(version)
 
-    def superseded(self) -> Refresh:
+    def superseded(self, reason: Reason) -> Refresh:
         """End because another process was first."""
-        self._end("superseded", reason=OVERTAKEN)
+        self._end("superseded", reason=reason)
         self.around.catalog.finish_refresh(self.record, None)
         return self._answer(None)
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
-from streamtables.catalog.models import Input, Source, StreamTable, new_refresh_id
+from streamtables.catalog.models import Column, Input, Source, StreamTable, new_refresh_id
+from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
 from streamtables.positions import (
     Frontier,
@@ -33,6 +34,9 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 from streamtables.sources.changes import SharedChanges
 from streamtables.sources.delta import SourcePosition
+
+ATTEMPTS = 3
+"""How often a refresh is tried when other processes commit in between."""
 
 
 @dataclass
@@ -120,6 +124,21 @@ class Round:
         return {key: tuple(names) for key, names in read.items()}
 
     def _refreshed(self, table: StreamTable, pins: Pins, changes: SharedChanges) -> Refresh:
+        """Refresh one table; when another process was first, go on from where it left the table."""
+        for attempt in range(1, ATTEMPTS + 1):
+            result, task = self._attempt(table, pins, changes)
+            if result.outcome != "superseded":
+                return result
+            standing = self.standings.get(table.id)
+            if standing is not None and standing.base_frontier.covers(task.base_frontier):
+                return result
+            if attempt < ATTEMPTS:
+                self.around.pause(attempt)
+        return result
+
+    def _attempt(
+        self, table: StreamTable, pins: Pins, changes: SharedChanges
+    ) -> tuple[Refresh, Task]:
         watch = Stopwatch()
         task = Task(
             table=table,
@@ -130,17 +149,20 @@ class Round:
             base_frontier=Frontier.EMPTY,
             refresh_id=new_refresh_id(),
         )
+        self.unmoved.pop(table.id, None)
         try:
-            task = self._task(task, pins)
+            if (blocked := self._blocked(table)) is None:
+                task = self._task(task, pins)
+                blocked = self._blocked(table)
         except StreamTablesError as error:
             self.unmoved[table.id] = error.message
-            return Recording(task, self.around, watch).failed(error)
-        if (blocked := self._blocked(table)) is not None:
+            return Recording(task, self.around, watch).failed(error), task
+        if blocked is not None:
             self.unmoved[table.id] = blocked.text
-            return Recording(task, self.around, watch).deferred(blocked)
+            return Recording(task, self.around, watch).deferred(blocked), task
         result = RefreshOne(task, changes, self.around, watch).run()
         self._note(table, task, result)
-        return result
+        return result, task
 
     def _task(self, task: Task, pins: Pins) -> Task:
         """Fill in where the table stands and where it goes."""
@@ -188,6 +210,8 @@ class Round:
 
     def _blocked(self, table: StreamTable) -> Reason | None:
         """Say why a table must wait: an input did not reach the pins."""
+        if table.id in self.unmoved:
+            return Reason("would-mix", self.unmoved[table.id])
         for item in table.inputs:
             if item.id in self.unmoved:
                 name = self.snapshot.stream_tables[item.id].name
@@ -224,14 +248,29 @@ class Round:
     def _note(self, table: StreamTable, task: Task, result: Refresh) -> None:
         """Remember where the table stands now, for its readers."""
         standing = self.around.catalog.standing(table.id)
+        if result.outcome == "superseded":
+            standing = reconciled(table, standing, self.around.catalog, self.around.clock())
         if standing is not None:
             self.standings[table.id] = standing
         if result.outcome == "failed":
             self.unmoved[table.id] = result.error.message if result.error else "it failed"
         elif standing is None or standing.base_frontier != task.base_frontier:
             self.unmoved[table.id] = "another process moved it elsewhere"
-        elif table.state in ("needs-rebuild", "damaged") and result.outcome == "applied":
+        elif result.mode == "full" and result.outcome == "applied":
+            self._settle(table, standing)
+
+    def _settle(self, table: StreamTable, standing: Standing) -> None:
+        """After a full refresh: learn the columns that Spark gave, and be active again."""
+        if table.state in ("needs-rebuild", "damaged", "suspended"):
             self.around.catalog.set_state(table.id, "active", "", at=self.around.clock())
+        described = describe(table.location)
+        columns = tuple(
+            Column(c.name, c.type, c.nullable)
+            for c in described.columns
+            if not c.name.startswith("__st_")
+        )
+        if columns != table.columns:
+            self.around.catalog.learn_columns(table.id, columns)
 
 
 def with_ancestors(

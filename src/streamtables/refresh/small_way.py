@@ -9,6 +9,7 @@ commit      by deltalake, compare-and-set
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -19,7 +20,7 @@ from streamtables.engine.binding import TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
-from streamtables.engine.programs import run_small
+from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
@@ -45,41 +46,43 @@ class SmallRefresh:
             with self.watch.step("bind"):
                 self._bind(spark)
             with self.watch.step("compute", hand="spark"):
-                result = self._computed(spark)
+                result = self._small(spark, self._program)
             reach("delta-computed")
             with self.watch.step("apply", hand="deltalake"):
                 return self._applied(spark, result)
 
-    @property
+    @cached_property
     def _programs(self) -> ChangedTables:
         return self.around.plans.programs(
             self.task.table, self.task.definitions, frozenset(self.changes), small=True
         )
 
+    @property
+    def _program(self) -> Program:
+        match self._programs.table.form:
+            case "stored-state":
+                return self._programs.contributions
+            case "touched-groups":
+                return self._programs.new_groups
+            case "signed-rows":
+                return self._programs.signed_rows
+
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:
-            bind(spark, view_name(item.name, "after"), TableVersion(item.location, item.version))
+            view = view_name(item.name, "after")
+            if reads(self._program, view):
+                bind(spark, view, TableVersion(item.location, item.version))
         for name, rows in self.changes.items():
             bind(spark, view_name(name, "changes"), rows)
 
-    def _computed(self, spark: Session) -> pa.Table:
-        programs = self._programs
-        match programs.table.form:
-            case "stored-state":
-                return self._small(spark, programs.contributions)
-            case "touched-groups":
-                return self._small(spark, programs.new_groups)
-            case "signed-rows":
-                return self._small(spark, programs.signed_rows)
-
-    def _small(self, spark: Session, program: Program) -> pa.Table:
+    def _small(self, spark: Session, program: Program) -> SmallResult:
         limit = self.around.settings.driver_rows_max
-        rows = run_small(spark, program, rows_max=limit)
-        if rows is None:
+        result = run_small(spark, program, rows_max=limit)
+        if result is None:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
-        return rows
+        return result
 
-    def _applied(self, spark: Session, result: pa.Table) -> Applied | Superseded:
+    def _applied(self, spark: Session, result: SmallResult) -> Applied | Superseded:
         task = self.task
         assert task.standing is not None
         key = task.plan.maintenance.layout.key
@@ -87,10 +90,11 @@ class SmallRefresh:
         form = task.plan.maintenance.form
         if form == "signed-rows":
             return small_hand.apply(
-                handle, result, key_columns=key, stamp=task.stamp("differential")
+                handle, result.rows, key_columns=key, stamp=task.stamp("differential")
             )
-        covered = self._covered(spark, handle, result)
-        new = result if form == "touched-groups" else self._state_rows(spark, result, covered)
+        covered = self._covered(handle, result)
+        state = form == "stored-state"
+        new = self._state_rows(spark, result.rows, covered) if state else result.rows
         signed = pa.concat_tables(
             [
                 _aligned(arrow_rows.with_weight(new, 1), handle.schema),
@@ -105,21 +109,17 @@ class SmallRefresh:
             covered=covered,
         )
 
-    def _covered(
-        self, spark: Session, handle: small_hand.SmallHandle, result: pa.Table
-    ) -> small_hand.Covered:
+    def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
         """Return the stored rows of the touched groups."""
-        programs = self._programs
-        key = self.task.plan.maintenance.layout.key or ()
-        pairs = programs.key_pairs
-        if programs.table.form == "stored-state" or programs.touched is None:
-            keys = result.select([inner for inner, _ in pairs if inner in result.column_names])
-        else:
-            keys = self._small(spark, programs.touched_groups)
-        names = dict(pairs)
-        keys = keys.rename_columns([names[name] for name in keys.column_names])
+        pairs = self._programs.key_pairs
+        # The last key set of the program is that of the groups; contributions name their own.
+        state = self._programs.table.form == "stored-state"
+        keys = result.rows if state or not result.steps else result.steps[-1]
+        keys = keys.select([inner for inner, _ in pairs])
+        keys = keys.rename_columns([shown for _, shown in pairs])
         limit = self.around.settings.driver_rows_max
-        return small_hand.read_keys(handle, key, keys, rows_max=max(limit, keys.num_rows * 2))
+        names = tuple(shown for _, shown in pairs)
+        return small_hand.read_keys(handle, names, keys, rows_max=max(limit, 2 * keys.num_rows))
 
     def _state_rows(
         self, spark: Session, contributions: pa.Table, covered: small_hand.Covered
@@ -133,7 +133,7 @@ class SmallRefresh:
         if copied is not None:
             return copied
         bind(spark, view_name(STATE, "now"), combined.groups)
-        return self._small(spark, maintenance.state_rows)
+        return self._small(spark, maintenance.state_rows).rows
 
 
 def _aligned(rows: pa.Table, schema: pa.Schema) -> pa.Table:

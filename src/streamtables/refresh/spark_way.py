@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from streamtables.compiler.backend.statement import view_name
 from streamtables.compiler.maintenance import STORED
 from streamtables.engine import spark_hand
-from streamtables.engine.binding import TableVersion, bind
+from streamtables.engine.binding import TableVersion, bind, read_version
 from streamtables.engine.handles import Rows, Session
+from streamtables.engine.names import without_ordinals
 from streamtables.engine.outcomes import Applied, Superseded
 from streamtables.engine.programs import run_large
 from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
@@ -38,6 +40,8 @@ class SparkRefresh:
                 rows = self._query(spark)
             reach("delta-computed")
             with self.watch.step("compute and apply", hand="spark"):
+                if self._is_followed(spark, rows):
+                    return self._merged_difference(spark, rows)
                 return spark_hand.overwrite(
                     spark,
                     rows,
@@ -46,6 +50,32 @@ class SparkRefresh:
                     key_columns=self._key,
                     known=task.standing.version if task.standing else None,
                 )
+
+    def _is_followed(self, spark: Session, rows: Rows) -> bool:
+        """Whether other stream tables follow the rows, and the stored ones can be compared."""
+        task = self.task
+        if task.standing is None or task.rebuild or task.table.state == "damaged":
+            return False
+        if not task.definitions.direct_readers(task.table.id):
+            return False
+        stored = read_version(spark, TableVersion(task.table.location, task.standing.version))
+        return without_ordinals(stored.columns) == tuple(rows.columns)
+
+    def _merged_difference(self, spark: Session, rows: Rows) -> Applied | Superseded:
+        """Apply `new − stored`, so that readers see what changed and not everything anew."""
+        task = self.task
+        assert task.standing is not None
+        stored = read_version(spark, TableVersion(task.table.location, task.standing.version))
+        with spark_border():
+            signed = difference(rows, stored.select(*rows.columns))
+        return merge_signed(
+            spark,
+            signed,
+            task.table.location,
+            task.stamp("full"),
+            key_columns=self._key,
+            version=task.standing.version,
+        )
 
     def differential(self) -> Applied | Superseded:
         """Compute the signed change of the stored rows, and merge it."""
@@ -82,13 +112,8 @@ class SparkRefresh:
 
     def _query(self, spark: Session) -> Rows:
         plan = self.task.plan
-        if plan.root is not None:
-            return run_large(spark, plan.maintenance.full())
-        # A query without a plan runs as it was written, over views of the same names.
-        with spark_border():
-            for item in self.task.inputs:
-                bind(spark, item.name, TableVersion(item.location, item.version))
-            return spark.sql(plan.sql)
+        stored = plan.maintenance.full() if plan.root is not None else plan.query_program()
+        return run_large(spark, stored)
 
     def _bind_after(self, spark: Session) -> None:
         for item in self.task.inputs:

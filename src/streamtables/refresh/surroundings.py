@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from time import sleep
 
 from streamtables.catalog.store import Catalog
 from streamtables.engine.session import SparkSessions
@@ -31,3 +33,8 @@ class Surroundings:
     watch: DeltaWatch
     plans: Plans = field(default_factory=Plans)
     process: str = field(default_factory=this_process)
+    sleep: Callable[[float], None] = sleep
+
+    def pause(self, attempt: int) -> None:
+        """Wait a little longer after each attempt, and never as long as another process does."""
+        self.sleep(0.05 * 2**attempt * (0.5 + random.random()))

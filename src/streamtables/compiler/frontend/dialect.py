@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from typing import ClassVar
-
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
@@ -52,6 +50,8 @@ class PlainWords(VerbatimSpark):
     """The same, with statements such as SHOW and EXPLAIN as words, not as one lump of text."""
 
     class Tokenizer(Spark.Tokenizer):
+        """No word swallows the rest of its statement."""
+
         COMMANDS: ClassVar = set()
 
 

@@ -33,14 +33,7 @@ def tables_in(query: exp.Query, sql: str, schema: Schema) -> tuple[str, ...]:
 
 def referenced_names(query: exp.Query) -> tuple[str, ...]:
     """Return the names of all tables that a query refers to, as they are written."""
-    return tuple(
-        dict.fromkeys(
-            table_name(table)
-            for table in query.find_all(exp.Table, bfs=False)
-            if isinstance(table.this, exp.Identifier)
-            and not _is_named_query(table, table_name(table))
-        )
-    )
+    return tuple(dict.fromkeys(table_name(table) for table in _references(query, frozenset())))
 
 
 def over_relations(sql: str, naming: Callable[[str], exp.Table], schema: Schema) -> str:
