@@ -1,12 +1,20 @@
-"""What every test shares: Hypothesis profiles and the switch that rewrites golden files.
+"""What every test shares: Hypothesis profiles, the golden switch, and one Spark.
 
 The profile comes from `--hypothesis-profile`; `dev` holds when none is named.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from streamtables.api import StreamTables
+    from streamtables.engine.session import SparkSessions
 
 # A query on an engine takes long enough that a per-example deadline measures the machine's load.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,3 +37,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are rewritten instead of compared."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(scope="session")
+def spark_sessions() -> Iterator[SparkSessions]:
+    """One Spark for all tests that need it, on two cores; it starts with the first of them."""
+    from streamtables.engine.session import SparkSessions
+    from streamtables.engine.spark_start import SparkSettings
+    from streamtables.settings import load_settings
+
+    started = SparkSettings(
+        jars_dir=load_settings().jars_dir, master="local[2]", driver_memory="4g"
+    )
+    sessions = SparkSessions(started)
+    yield sessions
+    sessions.stop()
+
+
+@pytest.fixture
+def db(spark_sessions: SparkSessions, tmp_path: Path) -> Iterator[StreamTables]:
+    """An empty warehouse on the shared Spark."""
+    from streamtables.api import StreamTables
+
+    with StreamTables(tmp_path / "warehouse", spark=spark_sessions.get()) as opened:
+        yield opened

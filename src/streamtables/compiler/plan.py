@@ -18,6 +18,7 @@ from streamtables.compiler.backend.statement import (
 from streamtables.compiler.frontend.binding import Bound, Notes, column
 from streamtables.compiler.frontend.dialect import parse_query, span_of
 from streamtables.compiler.frontend.query import bind
+from streamtables.compiler.frontend.syntax_errors import too_deep
 from streamtables.compiler.frontend.tables import over_relations, tables_in
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import inexact_below
@@ -172,6 +173,13 @@ class Plan:
 
 def compile_query(sql: str, schema: Schema) -> Plan:
     """Compile a defining query against the tables it may read."""
+    try:
+        return _compiled(sql, schema)
+    except RecursionError as error:
+        raise too_deep(sql) from error
+
+
+def _compiled(sql: str, schema: Schema) -> Plan:
     notes = Notes()
     query = parse_query(sql)
     tables = tables_in(query, sql, schema)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from streamtables.compiler.frontend.dialect import tokens_of
 from streamtables.errors import Span, SqlSyntaxError

@@ -55,7 +55,7 @@ def normal_type(name: str) -> SqlType:
     text = re.sub(r"\s+(?=[^`]*(?:`[^`]*`[^`]*)*$)", "", name.strip().lower())
     if match := _DECIMAL.match(text):
         return decimal(int(match[1]), int(match[2] or 0))
-    if _CHARACTERS.match(text):
+    if _CHARACTERS.match(text) or text == "stringcollateutf8_binary":
         return STRING
     return SqlType(_SYNONYMS.get(text, text))
 
@@ -97,6 +97,30 @@ def is_numeric(name: SqlType) -> bool:
 def is_string(name: SqlType) -> bool:
     """Whether the type is text, of any collation."""
     return name == STRING or name.startswith("stringcollate")
+
+
+def is_collated(name: SqlType) -> bool:
+    """Whether the type is text that calls different spellings equal."""
+    return is_string(name) and name != STRING
+
+
+def field_type(name: SqlType, field: str) -> SqlType:
+    """Return the type of a field of a struct, UNKNOWN where there is none.
+
+    >>> field_type(SqlType("struct<p:int,q:array<struct<r:int,s:int>>>"), "Q")
+    'array<struct<r:int,s:int>>'
+    """
+    if not (name.startswith("struct<") and name.endswith(">")):
+        return UNKNOWN
+    depth, start, body = 0, 0, name[7:-1] + ","
+    for place, letter in enumerate(body):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            key, _, type_ = body[start:place].partition(":")
+            if key.strip("`") == field.lower():
+                return SqlType(type_)
+            start = place + 1
+    return UNKNOWN
 
 
 def has_plain_image(name: SqlType) -> bool:

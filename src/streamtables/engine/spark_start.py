@@ -35,6 +35,14 @@ appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
 """
 
 
+# Spark's and Delta's defaults (200 and 50 tasks) are for clusters; on one machine the tasks
+# themselves would be most of the work.
+_ONE_MACHINE = {
+    "spark.sql.shuffle.partitions": "8",
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+
+
 @dataclass(frozen=True)
 class SparkSettings:
     """How to start Spark where no session is given."""
@@ -89,6 +97,7 @@ def _start_settings(settings: SparkSettings) -> dict[str, str]:
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Spark makes this folder where it runs, unless told otherwise.
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        **(_ONE_MACHINE if settings.master.startswith("local") else {}),
         **settings.extra,
     }
 

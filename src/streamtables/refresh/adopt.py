@@ -7,6 +7,7 @@ changed rows and is not ours means that the stored rows are no longer those we w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from streamtables.catalog.models import StreamTable
@@ -33,9 +34,17 @@ def facts_of(entries: Iterable[LogEntry]) -> tuple[CommitFacts, ...]:
     )
 
 
+@dataclass(frozen=True)
+class Reconciled:
+    """Where a table stands, and the head of its log: later only by commits that changed no row."""
+
+    standing: Standing
+    head: Version
+
+
 def reconciled(
     table: StreamTable, standing: Standing | None, catalog: Catalog, now: datetime
-) -> Standing | None:
+) -> Reconciled | None:
     """Return where a table stands by its own log, recording what the catalog had missed.
 
     Raises:
@@ -46,7 +55,7 @@ def reconciled(
         return _adopt_from_start(table, log, catalog, now)
     head = log.head(standing.version)
     if head == standing.version:
-        return standing
+        return Reconciled(standing, head)
     if head is None or head < standing.version:
         raise _damaged(table, catalog, "its Delta table is gone or was made again", now)
     try:
@@ -58,13 +67,13 @@ def reconciled(
         text = f"version {found.version} was not written by a refresh"
         raise _damaged(table, catalog, text, now)
     if isinstance(found, Adopt):
-        return _recorded(table, found, catalog, now)
-    return standing
+        standing = _recorded(table, found, catalog, now)
+    return Reconciled(standing, head)
 
 
 def _adopt_from_start(
     table: StreamTable, log: DeltaLog, catalog: Catalog, now: datetime
-) -> Standing | None:
+) -> Reconciled | None:
     head = log.head()
     if head is None:
         return None
@@ -74,7 +83,7 @@ def _adopt_from_start(
         raise _damaged(table, catalog, "its log was cut short", now) from error
     found = classify_log(facts_of(entries), table.id, Sequence(0), None)
     if isinstance(found, Adopt):
-        return _recorded(table, found, catalog, now)
+        return Reconciled(_recorded(table, found, catalog, now), head)
     text = "another table stands where its rows belong"
     raise _damaged(table, catalog, text, now)
 

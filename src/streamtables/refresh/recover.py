@@ -42,8 +42,8 @@ def _ended(record: RefreshRecord, around: Surroundings) -> RefreshRecord:
     if table is not None:
         try:
             known = snapshot.standings.get(table.id)
-            standing = reconciled(table, known, around.catalog, around.clock())
-            adopted = standing is not None and standing.refresh_id == record.id
+            found = reconciled(table, known, around.catalog, around.clock())
+            adopted = found is not None and found.standing.refresh_id == record.id
         except StreamTablesError:
             # The table's own next refresh meets the same fault and reports it.
             adopted = False

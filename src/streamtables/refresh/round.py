@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import Column, Input, Source, StreamTable, new_refresh_id
+from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
 from streamtables.positions import (
@@ -23,7 +24,7 @@ from streamtables.positions import (
     next_base_frontier,
     pins_at_least,
 )
-from streamtables.refresh.adopt import reconciled
+from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
@@ -171,14 +172,15 @@ class Round:
         for item in table.inputs:
             if item.id in self.broken:
                 raise self.broken[item.id]
-        standing = self._standing(table)
+        found = self._reconciled(table)
         drifts = [(item, self.drift[item.id]) for item in table.inputs if item.id in self.drift]
         for item, drift in drifts:
             drift.check(table, item)
         base = self._base_frontier(table, pins)
         return replace(
             task,
-            standing=standing,
+            standing=found.standing if found else None,
+            head=found.head if found else None,
             inputs=tuple(self._input(item, pins) for item in table.inputs),
             base_frontier=base or Frontier.EMPTY,
             full=table.id in self.full,
@@ -186,14 +188,14 @@ class Round:
             notes=tuple(text for _, drift in drifts for text in drift.remarks),
         )
 
-    def _standing(self, table: StreamTable) -> Standing | None:
+    def _reconciled(self, table: StreamTable) -> Reconciled | None:
         known = self.standings.get(table.id)
         if table.id in self.full and table.state == "damaged":
-            return known
-        standing = reconciled(table, known, self.around.catalog, self.around.clock())
-        if standing is not None:
-            self.standings[table.id] = standing
-        return standing
+            return _as_recorded(table, known)
+        found = reconciled(table, known, self.around.catalog, self.around.clock())
+        if found is not None:
+            self.standings[table.id] = found.standing
+        return found
 
     def _check_state(self, table: StreamTable, *, full: bool) -> None:
         if table.state == "paused":
@@ -249,7 +251,8 @@ class Round:
         """Remember where the table stands now, for its readers."""
         standing = self.around.catalog.standing(table.id)
         if result.outcome == "superseded":
-            standing = reconciled(table, standing, self.around.catalog, self.around.clock())
+            found = reconciled(table, standing, self.around.catalog, self.around.clock())
+            standing = found.standing if found else None
         if standing is not None:
             self.standings[table.id] = standing
         if result.outcome == "failed":
@@ -271,6 +274,12 @@ class Round:
         )
         if columns != table.columns:
             self.around.catalog.learn_columns(table.id, columns)
+
+
+def _as_recorded(table: StreamTable, known: Standing | None) -> Reconciled | None:
+    """Return a damaged table as the catalog knows it: its rows are about to be replaced."""
+    head = DeltaLog(table.location).head()
+    return None if known is None or head is None else Reconciled(known, head)
 
 
 def with_ancestors(

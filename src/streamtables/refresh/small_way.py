@@ -84,9 +84,8 @@ class SmallRefresh:
 
     def _applied(self, spark: Session, result: SmallResult) -> Applied | Superseded:
         task = self.task
-        assert task.standing is not None
         key = task.plan.maintenance.layout.key
-        handle = small_hand.open_at(task.table.location, task.standing.version)
+        handle = small_hand.open_at(task.table.location, task.stored_version)
         form = task.plan.maintenance.form
         if form == "signed-rows":
             return small_hand.apply(

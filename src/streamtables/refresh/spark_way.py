@@ -48,7 +48,7 @@ class SparkRefresh:
                     task.table.location,
                     task.stamp("full"),
                     key_columns=self._key,
-                    known=task.standing.version if task.standing else None,
+                    known=task.stored_version if task.standing else None,
                 )
 
     def _is_followed(self, spark: Session, rows: Rows) -> bool:
@@ -58,14 +58,13 @@ class SparkRefresh:
             return False
         if not task.definitions.direct_readers(task.table.id):
             return False
-        stored = read_version(spark, TableVersion(task.table.location, task.standing.version))
+        stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
         return without_ordinals(stored.columns) == tuple(rows.columns)
 
     def _merged_difference(self, spark: Session, rows: Rows) -> Applied | Superseded:
         """Apply `new − stored`, so that readers see what changed and not everything anew."""
         task = self.task
-        assert task.standing is not None
-        stored = read_version(spark, TableVersion(task.table.location, task.standing.version))
+        stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
         with spark_border():
             signed = difference(rows, stored.select(*rows.columns))
         return merge_signed(
@@ -74,18 +73,17 @@ class SparkRefresh:
             task.table.location,
             task.stamp("full"),
             key_columns=self._key,
-            version=task.standing.version,
+            version=task.stored_version,
         )
 
     def differential(self) -> Applied | Superseded:
         """Compute the signed change of the stored rows, and merge it."""
         task = self.task
-        assert task.standing is not None
         with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
                 self._bind_changes(spark)
-                stored = TableVersion(task.table.location, task.standing.version)
+                stored = TableVersion(task.table.location, task.stored_version)
                 bind(spark, view_name(STORED, "now"), stored)
                 programs = self.around.plans.programs(
                     task.table,
@@ -102,7 +100,7 @@ class SparkRefresh:
                     task.table.location,
                     task.stamp("differential"),
                     key_columns=self._key,
-                    version=task.standing.version,
+                    version=task.stored_version,
                 )
 
     @property

@@ -46,11 +46,19 @@ class Task:
     full: bool = False
     rebuild: str | None = None
     notes: tuple[str, ...] = ()
+    head: Version | None = None
+    """The head of the table's own log: what is read and committed after."""
 
     @property
     def frontier(self) -> Frontier:
         """Where the refresh moves to."""
         return Frontier({item.id: item.version for item in self.inputs})
+
+    @property
+    def stored_version(self) -> Version:
+        """The version of the table that holds the stored rows and that a commit must follow."""
+        assert self.standing is not None
+        return self.standing.version if self.head is None else self.head
 
     @property
     def sequence(self) -> Sequence:

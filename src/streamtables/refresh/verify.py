@@ -65,7 +65,8 @@ def stored_standing(
     """Return where a filled table stands; a table without rows yet is an error."""
     standing = snapshot.standings.get(table.id)
     if standing is None:
-        standing = reconciled(table, None, around.catalog, around.clock())
+        found = reconciled(table, None, around.catalog, around.clock())
+        standing = found.standing if found else None
     if standing is None:
         raise NotFilledError(
             f'stream table "{table.name}" has not been filled yet',

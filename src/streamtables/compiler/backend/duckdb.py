@@ -12,6 +12,13 @@ def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
     for call in tree.find_all(exp.JSONFormat):
         # DuckDB's JSON shows microseconds without being told.
         call.set("options", None)
+    for count in list(tree.find_all(exp.Count)):
+        if count.expressions:
+            # COUNT of several values counts the rows in which none of them is NULL.
+            values = [count.this, *count.expressions]
+            present = [exp.Not(this=exp.Is(this=value, expression=exp.null())) for value in values]
+            counted = exp.Case(ifs=[exp.If(this=exp.and_(*present), true=exp.Literal.number(1))])
+            count.replace(exp.Count(this=counted))
     for hint in list(tree.find_all(exp.Hint)):
         hint.pop()
     return tree.sql("duckdb", identify=True, pretty=pretty)

@@ -23,8 +23,8 @@ class JoinStep:
 
 def join_steps(join: InnerJoin) -> list[JoinStep]:
     """Return the inputs in the order of joining."""
-    parts = _ordered(join)
     waiting = [(condition, _columns(condition)) for condition in join.conditions]
+    parts = _ordered(join, [read for _, read in waiting])
     reached: set[str] = set()
     steps: list[JoinStep] = []
     for part in parts:
@@ -35,16 +35,17 @@ def join_steps(join: InnerJoin) -> list[JoinStep]:
     return steps
 
 
-def _ordered(join: InnerJoin) -> list[Node]:
+def _ordered(join: InnerJoin, reads: list[set[str]]) -> list[Node]:
     start = _start(join)
     if start is None:
         return list(join.parts)
     order, rest = [start], [part for part in join.parts if part is not start]
+    reached = set(start.names)
     while rest:
-        reached = {name for part in order for name in part.names}
-        linked = [part for part in rest if _is_linked(join, part, reached)]
-        chosen = (linked or rest)[0]
+        linked = (part for part in rest if _is_linked(set(part.names), reads, reached))
+        chosen = next(linked, rest[0])
         order.append(chosen)
+        reached |= set(chosen.names)
         rest = [part for part in rest if part is not chosen]
     return order
 
@@ -71,13 +72,12 @@ def _is_restricted(part: Node) -> bool:
     return isinstance(part, Restrict) or any(_is_restricted(item) for item in part.inputs)
 
 
-def _is_linked(join: InnerJoin, part: Node, reached: set[str]) -> bool:
-    names = set(part.names)
-    for condition in join.conditions:
-        read = _columns(condition)
-        if read & names and read & reached and read <= names | reached:
-            return True
-    return False
+def _is_linked(names: set[str], reads: list[set[str]], reached: set[str]) -> bool:
+    """Whether some condition joins a part with these columns to what is reached."""
+    return any(
+        not read.isdisjoint(names) and not read.isdisjoint(reached) and read <= names | reached
+        for read in reads
+    )
 
 
 def _columns(expression: exp.Expr) -> set[str]:

@@ -175,9 +175,6 @@ def _product(weights: list[exp.Column]) -> exp.Expr:
 def _(node: Aggregate, around: Surroundings) -> exp.Query:
     columns: list[exp.Expr] = [ref(item) for item in node.group]
     columns += [aliased(call_sql(call), call.name) for call in node.calls]
-    if not columns:
-        # One row, like any aggregate without groups.
-        columns = [aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "__st_one")]
     query = select(columns, around.source(node.input, "t"))
     if node.group:
         query.set("group", exp.Group(expressions=[ref(item) for item in node.group]))

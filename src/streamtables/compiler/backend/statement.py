@@ -94,7 +94,9 @@ def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True)
     sqlglot's own Spark dialect, which knows what the calls mean.
     """
     ours = dialect == "spark" and pretty
-    text = query.sql(dialect=VerbatimSpark, identify=True, normalize_functions=False, pretty=ours)
+    text = query.sql(
+        dialect=VerbatimSpark, identify=True, normalize_functions=False, pretty=ours, copy=False
+    )
     if dialect == "spark":
         return text
     return spark_to_duckdb(text, pretty=pretty)

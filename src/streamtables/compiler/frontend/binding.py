@@ -15,7 +15,12 @@ from streamtables.compiler.algebra import Node, Project, Projection
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.scope import Namer, Relation, Visible
 from streamtables.compiler.schema import Schema
-from streamtables.errors import NotIncrementalError, UnimplementedSqlError, UnsupportedSqlError
+from streamtables.errors import (
+    NotIncrementalError,
+    Span,
+    UnimplementedSqlError,
+    UnsupportedSqlError,
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,20 @@ class Binding:
         """Return these surroundings with one more CTE in reach."""
         return replace(self, named_queries={**self.named_queries, name.lower(): bound})
 
-    def unimplemented(self, what: str, node: exp.Expr | None) -> UnimplementedSqlError:
+    def place_of(self, node: exp.Expr | None, word: str = "") -> Span | None:
+        """Return the place of a part; a part without one is looked up by its word."""
+        found = span_of(node)
+        start = self.sql.lower().find(word.lower()) if found is None and word else -1
+        return found if start < 0 else Span(start, start + len(word))
+
+    def unimplemented(
+        self, what: str, node: exp.Expr | None, word: str = ""
+    ) -> UnimplementedSqlError:
         """Return the refusal of something that could be maintained, but has no rule yet."""
         return UnimplementedSqlError(
             f"{what} is not maintained incrementally by this version",
             sql=self.sql,
-            span=span_of(node),
+            span=self.place_of(node, word),
             detail=f"This version has no delta rule for {what}.",
             hint="Use mode 'auto' or 'full': the table is then kept by full refreshes.",
         )
@@ -72,10 +85,13 @@ class Binding:
             hint="Use mode 'full', or take this part out of the query.",
         )
 
-    def unsupported(self, what: str, node: exp.Expr | None) -> UnsupportedSqlError:
+    def unsupported(self, what: str, node: exp.Expr | None, word: str = "") -> UnsupportedSqlError:
         """Return the error for something that a stream table cannot be defined by at all."""
         return UnsupportedSqlError(
-            f"{what} cannot be part of a stream table's query", sql=self.sql, span=span_of(node)
+            f"{what} cannot be part of a stream table's query",
+            sql=self.sql,
+            span=self.place_of(node, word),
+            hint="Take this part out of the query.",
         )
 
 

@@ -13,9 +13,11 @@ from typing import ClassVar
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
+from streamtables.compiler.frontend.syntax_errors import syntax_error, too_deep, unreadable
 from streamtables.errors import Span, SqlSyntaxError, UnsupportedSqlError
 
 # Calls with a syntax of their own; all others are a name and a list of arguments.
@@ -36,14 +38,22 @@ _SPECIAL_SYNTAX = (
 class _VerbatimParser(SparkParser):
     """Reads every call without a syntax of its own as a name and its arguments."""
 
+    FUNC_TOKENS = {*SparkParser.FUNC_TOKENS, TokenType.WINDOW}
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
     FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
+
+
+class _VerbatimGenerator(SparkGenerator):
+    """Writes a SELECT as it is: none of sqlglot's rewrites for features that Spark lacks."""
+
+    TRANSFORMS = {k: v for k, v in SparkGenerator.TRANSFORMS.items() if k is not exp.Select}
 
 
 class VerbatimSpark(Spark):
     """Spark's dialect without any rewriting of function calls."""
 
     Parser = _VerbatimParser
+    Generator = _VerbatimGenerator
 
 
 class PlainWords(VerbatimSpark):
@@ -60,29 +70,37 @@ def parse_query(sql: str) -> exp.Query:
     try:
         statements = [item for item in VerbatimSpark().parse(sql) if item is not None]
     except ParseError as error:
-        raise _syntax_error(sql, error) from error
+        raise syntax_error(sql, error) from error
     except TokenError as error:
-        raise SqlSyntaxError(
-            "the text cannot be read as SQL", sql=sql, detail=str(error)
-        ) from error
+        raise unreadable(sql) from error
+    except RecursionError as error:
+        raise too_deep(sql) from error
     if len(statements) != 1:
-        found = "no statement" if not statements else f"{len(statements)} statements"
-        raise SqlSyntaxError(
-            f"expected one query, found {found}",
-            sql=sql,
-            hint="Give one SELECT, without a second statement after a semicolon.",
-        )
+        raise _not_one(sql, len(statements))
     (statement,) = statements
     if isinstance(statement, exp.Subquery):
         statement = statement.unnest()
+    if isinstance(statement, exp.Values):
+        statement = exp.select("*").from_(statement)
     if not isinstance(statement, exp.Query):
-        word = sql.split(maxsplit=1)[0].upper()
+        word = tokens_of(sql)[0]
         raise UnsupportedSqlError(
-            f"a stream table is defined by a query, not by {word}",
+            f"a stream table is defined by a query, not by {word.text.upper()}",
             sql=sql,
-            hint="Start with SELECT, WITH or VALUES.",
+            span=Span(word.start, word.end + 1),
+            hint="Start with SELECT or WITH.",
         )
     return statement
+
+
+def _not_one(sql: str, count: int) -> SqlSyntaxError:
+    ends = [token for token in tokens_of(sql) if token.token_type == TokenType.SEMICOLON]
+    return SqlSyntaxError(
+        f"expected one query, found {count or 'no'} statement{'s' if count > 1 else ''}",
+        sql=sql,
+        span=Span(ends[0].start, ends[0].end + 1) if ends else None,
+        hint="Give one SELECT, without a second statement after a semicolon.",
+    )
 
 
 def tokens_of(sql: str) -> list[Token]:
@@ -90,9 +108,7 @@ def tokens_of(sql: str) -> list[Token]:
     try:
         return PlainWords().tokenize(sql)
     except TokenError as error:
-        raise SqlSyntaxError(
-            "the text cannot be read as SQL", sql=sql, detail=str(error)
-        ) from error
+        raise unreadable(sql) from error
 
 
 def span_of(node: exp.Expr | None) -> Span | None:
@@ -105,21 +121,3 @@ def span_of(node: exp.Expr | None) -> Span | None:
     first = min(places, key=lambda meta: int(meta["start"]))
     last = max(places, key=lambda meta: int(meta["end"]))
     return Span(int(first["start"]), int(last["end"]) + 1)
-
-
-def _syntax_error(sql: str, error: ParseError) -> SqlSyntaxError:
-    first = error.errors[0] if error.errors else {}
-    highlight = str(first.get("highlight") or "")
-    span = None
-    if "line" in first:
-        lines = sql.splitlines(keepends=True)
-        end = sum(len(line) for line in lines[: int(first["line"]) - 1]) + int(first["col"])
-        span = Span(max(0, end - max(1, len(highlight))), max(1, end))
-    where = f' near "{highlight}"' if highlight.strip() else ""
-    return SqlSyntaxError(
-        f"syntax error{where}",
-        sql=sql,
-        span=span,
-        detail=str(first.get("description") or error).strip().rstrip(".") + ".",
-        hint="Check the query in Spark SQL; a word before this place may be missing or misspelt.",
-    )

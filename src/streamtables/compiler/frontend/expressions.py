@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from streamtables.compiler.frontend import functions
 from streamtables.compiler.frontend.binding import Binding, column
-from streamtables.compiler.frontend.dialect import span_of
-from streamtables.compiler.frontend.scope import Scope
+from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
+from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import BOOLEAN, NULL, UNKNOWN, is_numeric
 from streamtables.errors import SqlTypeError, UnknownNameError
@@ -36,7 +36,11 @@ def bind_expression(
     check_calls(expression, binding, aggregates=aggregates)
 
     def bind(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Anonymous):
+            return _spread_stars(node, scope, binding)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        if node.meta.get("bound"):
             return node
         named = (aliases or {}).get(node.name.lower()) if not node.table else None
         if named is not None and not scope.has(node.name):
@@ -49,6 +53,63 @@ def bind_expression(
     return expression.copy().transform(bind)
 
 
+def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Anonymous:
+    """Write out `*` and `t.*` among arguments, except in COUNT(*), and name the parts of a struct.
+
+    A column may have another name inside the plan than the one that a struct would show.
+    """
+    name = str(call.this).lower()
+    first = call.expressions[0] if call.expressions else None
+    if name == "count" and isinstance(first, exp.Star):
+        return call
+    inside = first if isinstance(first, exp.Distinct) else call
+    spread: list[exp.Expr] = []
+    for item in inside.expressions:
+        stars = star_columns(item, scope, binding)
+        named = [(item, item.name)] if stars is None else [(_reference(s), s.shown) for s in stars]
+        for value, shown in named:
+            shows = name == "struct" and isinstance(value, exp.Column)
+            alias = exp.to_identifier(shown, quoted=True)
+            spread.append(exp.Alias(this=value, alias=alias) if shows else value)
+    inside.set("expressions", spread)
+    return call
+
+
+def _reference(visible: Visible) -> exp.Column:
+    """Return a bound column in a form that binding leaves alone."""
+    bound = column(visible.inner)
+    bound.meta["bound"] = True
+    return bound
+
+
+def star_columns(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible] | None:
+    """Return the columns that a star shows; None when the item is no star."""
+    qualifier: tuple[str, ...] = ()
+    if isinstance(item, exp.Star):
+        star = item
+    elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        star, qualifier = item.this, tuple(part.name for part in item.parts[:-1])
+    else:
+        return None
+    found = scope.star(qualifier)
+    if found is None and scope.has(qualifier[0]):
+        raise binding.unimplemented("a star over the fields of a struct", item)
+    if found is None:
+        raise UnknownNameError(
+            f'no table "{".".join(qualifier)}" is in reach here',
+            sql=binding.sql,
+            span=span_of(item),
+            hint="Write the alias of a table in FROM before the star.",
+        )
+    if star.args.get("replace") or star.args.get("rename"):
+        raise binding.unsupported("REPLACE or RENAME after a star", item)
+    left_out = star.args.get("except_") or ()
+    for name in left_out:
+        scope.resolve(name if isinstance(name, exp.Column) else exp.Column(this=name), binding.sql)
+    names = {name.name.lower() for name in left_out}
+    return [visible for visible in found if visible.shown.lower() not in names]
+
+
 def _in_aggregate(node: exp.Expr) -> bool:
     parent = node.parent
     return parent is not None and (is_aggregate(parent) or _in_aggregate(parent))
@@ -57,27 +118,36 @@ def _in_aggregate(node: exp.Expr) -> bool:
 def check_calls(expression: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
     """Refuse what an expression must not hold, with its place."""
     for node in expression.walk():
-        if isinstance(node, exp.Any | exp.All) and not isinstance(node.this, exp.Query):
-            # LIKE ANY and LIKE ALL take a list.
-            continue
-        if isinstance(node, _SUBQUERIES):
+        if isinstance(node, exp.Array):
+            # sqlglot reads `array(1, 2)[0]` as an array of its index.
+            raise binding.unimplemented("an index right behind array(…)", node)
+        if isinstance(node, exp.QueryTransform):
+            raise binding.unimplemented("TRANSFORM … USING", node)
+        if isinstance(node, _SUBQUERIES) and not _is_list(node):
             raise binding.unimplemented("a subquery in an expression", node)
         if isinstance(node, exp.Window):
             raise binding.unimplemented("a window function", node)
         if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp):
-            raise binding.unimplemented("the current time", node)
+            raise binding.unimplemented("the current time", node, word=node.sql_name())
         if isinstance(node, exp.CurrentUser | exp.SessionUser):
             raise binding.not_incremental(_session_reason(node.sql()), node)
         if isinstance(node, exp.Placeholder | exp.Parameter):
-            raise binding.unsupported("a parameter", node)
+            raise binding.unsupported("a parameter", node, word=node.sql(VerbatimSpark))
         if name := function_name(node):
             _check_call(name, node, binding, aggregates=aggregates)
+
+
+def _is_list(node: exp.Expr) -> bool:
+    """Whether this is ANY or ALL over a list of patterns, or the aggregate `any`."""
+    return isinstance(node, exp.Any | exp.All) and not isinstance(node.this, exp.Query)
 
 
 def function_name(node: exp.Expr) -> str | None:
     """Return the name of a called function in lower case; None for anything else."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower()
+    if isinstance(node, exp.Any) and not isinstance(node.parent, exp.Binary):
+        return "any"
     return "listagg" if isinstance(node, exp.GroupConcat) else None
 
 
@@ -101,7 +171,7 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
         raise binding.not_incremental(_session_reason(name), node)
     if name in functions.CLOCK and not (name == "unix_timestamp" and node.expressions):
         raise binding.unimplemented("the current time", node)
-    if name in functions.GENERATORS:
+    if name in functions.GENERATORS | functions.TIME_WINDOWS:
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
         raise UnknownNameError(

@@ -51,6 +51,9 @@ AGGREGATES = _words(
 MAINTAINED_AGGREGATES = frozenset({"count", "sum", "avg", "mean", "min", "max"})
 """Aggregates that have a rule."""
 
+TIME_WINDOWS = frozenset({"session_window", "window", "window_time"})
+"""Calls that Spark's analyser turns into grouping of their own."""
+
 GENERATORS = _words(
     """explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
     variant_explode variant_explode_outer"""

@@ -28,10 +28,17 @@ from streamtables.compiler.frontend.expressions import (
     function_name,
     is_aggregate,
 )
+from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.scope import Scope
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import BIGINT, UNKNOWN
 from streamtables.errors import SqlTypeError, UnknownNameError
+
+_GROUPINGS: dict[type[exp.Expr], str] = {
+    exp.Rollup: "ROLLUP",
+    exp.Cube: "CUBE",
+    exp.GroupingSets: "GROUPING SETS",
+}
 
 
 @dataclass(frozen=True)
@@ -86,9 +93,13 @@ def bind_groups(
     groups = _group_expressions(select, items, scope, binding)
     having = _bound_having(select, items, scope, binding, groups)
     calls = _distinct_calls([*(item.expression for item in items), *([having] if having else [])])
+    if not groups and not calls:
+        # HAVING alone makes one group of all rows, of which nothing is asked.
+        calls = [exp.Anonymous(this="count", expressions=[exp.Star()])]
     types = {item.name: item.type for item in node.columns}
     for expression in groups:
         check_types(expression, types, binding)
+        check_key_type(type_of(expression, types), expression, binding)
     prepared, named_groups = _with_group_columns(node, groups, types, binding)
     named_calls = [(call, binding.namer.fresh(_call_name(call))) for call in calls]
     aggregate = Aggregate(
@@ -135,6 +146,9 @@ def _group_expressions(
     for kind in ("grouping_sets", "cube", "rollup", "totals"):
         if group.args.get(kind):
             raise binding.unimplemented(kind.upper().replace("_", " "), group)
+    for item in group.expressions:
+        if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
+            raise binding.unimplemented(_GROUPINGS[type(item)], group)
     if group.args.get("all"):
         found = [item.expression for item in items if not _calls_in(item.expression)]
     else:
@@ -232,6 +246,8 @@ def _call(call: exp.Expr, name: str, types: Types, binding: Binding) -> Aggregat
     argument_types = tuple(
         BIGINT if isinstance(item, exp.Star) else type_of(item, types) for item in arguments
     )
+    if function in ("min", "max"):
+        check_key_type(argument_types[0], arguments[0], binding)
     result = functions.aggregate_type(function, argument_types[0])
     return AggregateCall(
         name, function, arguments, argument_types, condition, result, distinct=distinct

@@ -7,17 +7,21 @@ from sqlglot import exp
 from streamtables.compiler.algebra import Distinct, Node, Project, Projection, UnionAll
 from streamtables.compiler.frontend.binding import Binding, Bound, Notes, column
 from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.key_types import check_key_type, check_stored_type
 from streamtables.compiler.frontend.scope import Namer, Visible
 from streamtables.compiler.frontend.select import bind_select
 from streamtables.compiler.schema import Schema
 from streamtables.compiler.types import UNKNOWN, SqlType, wider
-from streamtables.errors import SqlTypeError, UnknownNameError
+from streamtables.errors import Span, SqlTypeError, UnknownNameError
 
 
 def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes) -> Bound:
     """Bind a parsed query against the tables it may read."""
-    bound = bind_query(query, Binding(sql, schema, Namer(), notes))
+    binding = Binding(sql, schema, Namer(), notes)
+    bound = bind_query(query, binding)
     _check_output_names(bound, query, sql)
+    for shown in bound.columns:
+        check_stored_type(shown.type, query.selects[0], binding)
     return bound
 
 
@@ -91,6 +95,8 @@ def _union(query: exp.Union, binding: Binding) -> Bound:
     names = [binding.namer.fresh(item.shown) for item in branches[0].columns]
     node: Node = UnionAll(tuple(_aligned(branch, names, types) for branch in branches))
     if query.args.get("distinct"):
+        for type_ in types:
+            check_key_type(type_, query.expression, binding)
         node = Distinct(node)
     shown = tuple(
         Visible(item.shown, name, type_)
@@ -132,6 +138,12 @@ def _aligned(branch: Bound, names: list[str], types: list[SqlType]) -> Node:
     return Project(branch.node, tuple(projections))
 
 
+def _place_of_output(name: str, query: exp.Query) -> Span | None:
+    """Return the place of the last item of the select list that is shown under a name."""
+    same = [item for item in query.selects if item.alias_or_name.lower() == name.lower()]
+    return span_of((same or query.selects)[-1])
+
+
 def _check_output_names(bound: Bound, query: exp.Query, sql: str) -> None:
     seen: set[str] = set()
     for item in bound.columns:
@@ -140,13 +152,14 @@ def _check_output_names(bound: Bound, query: exp.Query, sql: str) -> None:
             raise UnknownNameError(
                 f'the query shows two columns named "{item.shown}"',
                 sql=sql,
-                span=span_of(query.selects[0]) if query.selects else None,
+                span=_place_of_output(item.shown, query),
                 hint="Give one of them another name with AS.",
             )
         if name.startswith("__st_"):
             raise UnknownNameError(
                 f'column name "{item.shown}" is reserved',
                 sql=sql,
+                span=_place_of_output(item.shown, query),
                 hint="Names that start with __st_ belong to the engine; choose another with AS.",
             )
         seen.add(name)

@@ -6,26 +6,27 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Distinct, Node, Project, Projection
 from streamtables.compiler.frontend.binding import Binding, Bound, column
-from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.expressions import bind_expression, check_types
+from streamtables.compiler.frontend.dialect import VerbatimSpark
+from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_columns
 from streamtables.compiler.frontend.from_clause import BindQuery, bind_from, with_condition
 from streamtables.compiler.frontend.grouping import SelectItem, bind_groups, needs_grouping
+from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.typing import type_of
-from streamtables.errors import UnknownNameError
+from streamtables.errors import SqlSyntaxError
 
 _KNOWN_CLAUSES = frozenset(
     {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "order"}
     | {"limit", "offset", "hint", "kind", "operation_modifiers"}
 )
 
+_ORDERINGS = {"sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY"}
+_CLAUSE_NAMES = {"laterals": "LATERAL VIEW", "windows": "WINDOW", "locks": "FOR UPDATE"}
+
 
 def bind_select(select: exp.Select, binding: Binding, bind_query: BindQuery) -> Bound:
     """Bind a SELECT without its WITH, ORDER BY and LIMIT, which the query level handles."""
-    for word, value in select.args.items():
-        if value and word not in _KNOWN_CLAUSES:
-            place = value[0] if isinstance(value, list) else value
-            raise binding.unimplemented(word.strip("_").upper().replace("_", " "), place)
+    _refuse_clauses(select, binding)
     if select.args.get("hint"):
         binding.notes.add("Hints in the query are ignored.")
     clause = bind_from(select, binding, bind_query)
@@ -39,15 +40,36 @@ def bind_select(select: exp.Select, binding: Binding, bind_query: BindQuery) -> 
     if distinct := select.args.get("distinct"):
         if distinct.args.get("on"):
             raise binding.unsupported("DISTINCT ON", distinct)
+        for shown in bound.columns:
+            check_key_type(shown.type, select.expressions[0], binding)
         bound = Bound(Distinct(bound.node), bound.columns)
     return bound
+
+
+def _refuse_clauses(select: exp.Select, binding: Binding) -> None:
+    """Refuse clauses without a rule; those that only order rows mean nothing to a table."""
+    for word, value in select.args.items():
+        if not value or word in _KNOWN_CLAUSES:
+            continue
+        if word in _ORDERINGS:
+            binding.notes.add(f"{_ORDERINGS[word]} has no effect: a table has no order.")
+            continue
+        shown = _CLAUSE_NAMES.get(word, word.strip("_").upper().replace("_", " "))
+        raise binding.unimplemented(shown, value[0] if isinstance(value, list) else value)
+    if not select.expressions:
+        raise SqlSyntaxError(
+            "the select list is empty",
+            sql=binding.sql,
+            span=binding.place_of(None, "SELECT"),
+            hint="Name at least one column.",
+        )
 
 
 def _select_items(select: exp.Select, scope: Scope, binding: Binding) -> list[SelectItem]:
     items: list[SelectItem] = []
     earlier: dict[str, exp.Expr] = {}
     for item in select.expressions:
-        if (star := _star(item, scope, binding)) is not None:
+        if (star := star_columns(item, scope, binding)) is not None:
             items.extend(SelectItem(shown.shown, column(shown.inner)) for shown in star)
         else:
             inner = item.this if isinstance(item, exp.Alias) else item
@@ -59,28 +81,6 @@ def _select_items(select: exp.Select, scope: Scope, binding: Binding) -> list[Se
             if isinstance(item, exp.Alias):
                 earlier[item.alias.lower()] = bound
     return items
-
-
-def _star(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible] | None:
-    """Return the columns that a star shows; None when the item is no star."""
-    qualifier: tuple[str, ...] = ()
-    if isinstance(item, exp.Star):
-        star = item
-    elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
-        star, qualifier = item.this, tuple(part.name for part in item.parts[:-1])
-    else:
-        return None
-    found = scope.star(qualifier)
-    if found is None:
-        raise UnknownNameError(
-            f'no table "{".".join(qualifier)}" is in reach here',
-            sql=binding.sql,
-            span=span_of(item),
-        )
-    if star.args.get("replace") or star.args.get("rename"):
-        raise binding.unsupported("REPLACE or RENAME after a star", item)
-    left_out = {name.name.lower() for name in star.args.get("except_") or ()}
-    return [visible for visible in found if visible.shown.lower() not in left_out]
 
 
 def _shown_name(item: exp.Expr) -> str:

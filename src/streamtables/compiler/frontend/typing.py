@@ -13,6 +13,7 @@ from sqlglot import exp
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.frontend.functions import fixed_type
 from streamtables.compiler.types import (
+    BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -27,6 +28,8 @@ from streamtables.compiler.types import (
     SqlType,
     decimal,
     decimal_parts,
+    field_type,
+    is_collated,
     is_decimal,
     is_float,
     is_integer,
@@ -74,8 +77,14 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
             return _arithmetic(expression, columns)
         case exp.Case() | exp.If():
             return _branches(expression, columns)
-        case exp.DPipe() | exp.Trim() | exp.Substring() | exp.RawString() | exp.Concat():
+        case exp.Dot():
+            return field_type(type_of(expression.this, columns), expression.name)
+        case exp.RawString():
             return STRING
+        case exp.HexString():
+            return BINARY
+        case exp.DPipe() | exp.Trim() | exp.Substring() | exp.Concat():
+            return _text(expression, columns)
         case exp.Anonymous():
             return _call(expression, columns)
         case exp.Extract():
@@ -86,6 +95,15 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
             return BOOLEAN
         case _:
             return UNKNOWN
+
+
+def _text(expression: exp.Expr, columns: Types) -> SqlType:
+    """Text has the collation of what it is made from; it is plain when all of that is."""
+    for part in expression.iter_expressions():
+        found = type_of(part, columns)
+        if found == UNKNOWN or is_collated(found):
+            return UNKNOWN
+    return STRING
 
 
 def cast_type(cast: exp.Cast) -> SqlType:
@@ -188,6 +206,8 @@ def _call(call: exp.Anonymous, columns: Types) -> SqlType:
         return _widest(arguments[1:], columns)
     if name == "concat" and all(type_of(item, columns) == STRING for item in arguments):
         return STRING
+    if fixed_type(name) == STRING:
+        return _text(call, columns)
     if name in ("round", "bround", "ceil", "floor", "ceiling") and arguments:
         return _rounded(name, arguments, columns)
     return fixed_type(name)

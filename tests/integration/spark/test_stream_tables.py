@@ -1,0 +1,220 @@
+"""Stream tables end to end: SQL in, kept equal to the query, through the public API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from streamtables.api import StreamTables
+from streamtables.errors import FullForbiddenError, NotIncrementalError, WouldMixError
+from streamtables.settings import Settings
+from tests.support.delta_tables import DeltaTableFile
+from tests.support.spark_oracle import assert_equal_to_query, refreshed
+
+REVENUE = """
+    SELECT region, sum(amount) AS total, count(*) AS orders, avg(amount) AS mean
+    FROM orders JOIN customers ON customer = customers.id GROUP BY region
+"""
+
+
+@dataclass
+class Shop:
+    orders: DeltaTableFile
+    customers: DeltaTableFile
+
+
+@pytest.fixture
+def shop(db: StreamTables, tmp_path: Path) -> Shop:
+    return open_shop(db, tmp_path)
+
+
+def open_shop(db: StreamTables, folder: Path) -> Shop:
+    orders = DeltaTableFile(
+        folder / "orders",
+        {"id": "bigint", "customer": "bigint", "amount": "decimal(12,2)", "note": "string"},
+        [(1, 10, "5.00", "a"), (2, 10, "7.50", "b"), (3, 20, "1.25", None), (4, None, "9.00", "d")],
+    )
+    customers = DeltaTableFile(
+        folder / "customers",
+        {"id": "bigint", "region": "string"},
+        [(10, "north"), (20, "south"), (30, None)],
+    )
+    db.add_source("orders", path=orders.path, key=["id"])
+    db.add_source("customers", path=customers.path, key=["id"])
+    return Shop(orders, customers)
+
+
+def change(shop: Shop) -> None:
+    """Insert, update and delete on both sides of the join in one window."""
+    shop.orders.append((5, 30, "2.00", "e"), (6, 20, "3.00", "f"))
+    shop.orders.update("id = 1", amount="CAST(6.00 AS DECIMAL(12,2))")
+    shop.orders.delete("id = 2")
+    shop.customers.update("id = 20", region="'west'")
+
+
+QUERIES = {
+    "filter": "SELECT id, amount * 2 AS twice FROM orders WHERE amount > 2",
+    "join": "SELECT orders.id, region FROM orders JOIN customers ON customer = customers.id",
+    "bag": "SELECT region FROM orders JOIN customers ON customer = customers.id",
+    "state": REVENUE,
+    "groups": "SELECT customer, max(amount) AS most, min(note) AS first FROM orders GROUP BY customer",
+    "global": "SELECT count(*) AS n, sum(amount) AS total, max(id) AS last FROM orders",
+    "having": "SELECT customer, count(*) AS n FROM orders GROUP BY customer HAVING count(*) > 1",
+    "distinct": "SELECT DISTINCT region FROM customers",
+    "union": "SELECT id FROM orders UNION ALL SELECT id FROM customers",
+    "nested": """SELECT region, max(n) AS most FROM (
+        SELECT region, customer, count(*) AS n FROM orders
+        JOIN customers ON customer = customers.id GROUP BY region, customer) GROUP BY region""",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_small_changes_keep_the_table_equal_to_its_query(
+    db: StreamTables, shop: Shop, query: str
+) -> None:
+    db.create("t", query)
+    assert refreshed(db, "t").mode == "full"
+    change(shop)
+    result = refreshed(db, "t")
+    assert (result.mode, result.outcome) == ("differential", "applied")
+    shop.orders.delete("id > 0")
+    assert refreshed(db, "t").mode in ("differential", "no-change")
+    shop.orders.append((1, 10, "5.00", "a"), (8, 10, "5.00", "a2"))
+    refreshed(db, "t")
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_the_same_through_spark_alone(spark_sessions, tmp_path: Path, query: str) -> None:
+    settings = Settings(driver_rows_max=0, full_threshold=1.0)
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
+        shop = open_shop(db, tmp_path)
+        db.create("t", query, mode="differential")
+        assert refreshed(db, "t").mode == "full"
+        change(shop)
+        result = refreshed(db, "t")
+        assert (result.mode, result.outcome) == ("differential", "applied")
+        assert result.strategy == "merge"
+
+
+def test_nothing_changed_means_no_spark_and_no_commit(db: StreamTables, shop: Shop) -> None:
+    db.create("t", REVENUE)
+    first = db.refresh("t")
+    again = db.refresh("t")
+    assert (again.mode, again.outcome, again.version) == ("no-change", "no-change", first.version)
+
+
+def test_a_change_of_unread_columns_moves_the_frontier_without_a_commit(
+    db: StreamTables, shop: Shop
+) -> None:
+    db.create("t", REVENUE)
+    first = db.refresh("t")
+    shop.orders.update("id = 1", note="'other'")
+    again = refreshed(db, "t")
+    assert (again.mode, again.reason.code) == ("no-change", "no-effect")
+    assert again.version == first.version
+    assert again.frontier != first.frontier
+    assert db.refresh("t").reason.code == "current"
+
+
+def test_a_table_on_a_table_on_a_table_follows_in_one_round(db: StreamTables, shop: Shop) -> None:
+    db.create("revenue", REVENUE)
+    db.create("rich", "SELECT region, total FROM revenue WHERE total > 2")
+    db.create("how_many", "SELECT count(*) AS n FROM rich")
+    db.refresh("how_many")
+    change(shop)
+    results = db.refresh_all()
+    assert [r.outcome for r in results] == ["applied"] * 3
+    for name in ("revenue", "rich", "how_many"):
+        assert_equal_to_query(db, name)
+
+
+def test_a_diamond_reads_one_moment(db: StreamTables, shop: Shop) -> None:
+    db.create("left_side", "SELECT customer, count(*) AS n FROM orders GROUP BY customer")
+    db.create("right_side", "SELECT customer, sum(amount) AS s FROM orders GROUP BY customer")
+    db.create(
+        "both",
+        "SELECT l.customer, n, s FROM left_side l JOIN right_side r ON l.customer <=> r.customer",
+    )
+    db.refresh("both")
+    change(shop)
+    db.refresh("left_side")
+    with pytest.raises(WouldMixError):
+        db.read(["left_side", "right_side"])
+    with pytest.raises(WouldMixError):
+        db.refresh("both", upstream=False)
+    assert db.refresh("both").outcome == "applied"
+    assert_equal_to_query(db, "both")
+    assert set(db.read(["left_side", "right_side", "both"])) == {"left_side", "right_side", "both"}
+
+
+def test_a_full_refresh_upstream_shows_readers_only_what_changed(
+    db: StreamTables, shop: Shop
+) -> None:
+    db.create("revenue", REVENUE)
+    db.create("rich", "SELECT region, total FROM revenue WHERE total > 2")
+    db.refresh("rich")
+    shop.orders.append((7, 10, "1.00", "g"))
+    assert db.refresh("revenue", full=True).mode == "full"
+    result = refreshed(db, "rich")
+    assert (result.mode, result.rows_inserted, result.rows_deleted) == ("differential", 1, 1)
+
+
+def test_a_query_without_a_plan_is_kept_by_full_refreshes_and_says_so(
+    db: StreamTables, shop: Shop
+) -> None:
+    query = "SELECT orders.id, region FROM orders LEFT JOIN customers ON customer = customers.id"
+    with pytest.raises(Exception, match="LEFT JOIN") as refused:
+        db.create("t", query, mode="differential")
+    assert refused.value.code == "ST-1203"
+    db.create("t", query)
+    refreshed(db, "t")
+    change(shop)
+    result = refreshed(db, "t")
+    assert (result.mode, result.reason.code) == ("full", "not-incremental")
+
+
+def test_forbidding_full_refreshes_never_blocks_the_first_fill(
+    db: StreamTables, shop: Shop
+) -> None:
+    db.create("t", "SELECT id FROM orders ORDER BY id LIMIT 2", full="forbid")
+    assert db.refresh("t").mode == "full"
+    shop.orders.append((0, 10, "1.00", "z"))
+    with pytest.raises(FullForbiddenError):
+        db.refresh("t")
+    assert db.refresh("t", full=True).mode == "full"
+
+
+def test_a_random_query_is_refused_for_differential(db: StreamTables, shop: Shop) -> None:
+    with pytest.raises(NotIncrementalError):
+        db.create("t", "SELECT rand() AS r FROM orders", mode="differential")
+
+
+def test_an_altered_query_is_rebuilt_with_its_reason(db: StreamTables, shop: Shop) -> None:
+    db.create("t", "SELECT customer, count(*) AS n FROM orders GROUP BY customer")
+    db.refresh("t")
+    db.alter("t", query="SELECT customer, sum(amount) AS s FROM orders GROUP BY customer")
+    result = refreshed(db, "t")
+    assert (result.mode, result.reason.code) == ("full", "query-changed")
+    change(shop)
+    assert refreshed(db, "t").mode == "differential"
+
+
+def test_hidden_columns_are_never_shown(db: StreamTables, shop: Shop) -> None:
+    db.create("t", REVENUE)
+    db.refresh("t")
+    assert db.read("t").columns == ["region", "total", "orders", "mean"]
+    assert db.read_rows("t", 2).column_names == ["region", "total", "orders", "mean"]
+
+
+def test_statements_do_the_same_as_methods(db: StreamTables, shop: Shop) -> None:
+    db.sql("CREATE STREAM TABLE t MODE DIFFERENTIAL AS SELECT id, amount FROM orders")
+    assert db.sql("REFRESH STREAM TABLE t").mode == "full"
+    assert_equal_to_query(db, "t")
+    db.sql("ALTER STREAM TABLE t PAUSE")
+    assert [item.state for item in db.sql("SHOW STREAM TABLES")] == ["paused"]
+    db.sql("ALTER STREAM TABLE t RESUME")
+    assert "orders" in db.sql("EXPLAIN STREAM TABLE t").text
+    db.sql("DROP STREAM TABLE t")
+    assert db.status() == []

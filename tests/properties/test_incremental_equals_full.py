@@ -1,0 +1,55 @@
+"""Random queries on random histories: what changes alone keep is what a full refresh gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DataObject
+
+from tests.support.choices import Drawn
+from tests.support.duckdb_oracle import Database, check_history
+from tests.support.laws import Trial, check_halves, check_meaning, random_trial
+from tests.support.maintained_table import WAYS, check_maintenance, check_nothing_changes
+
+# The main law gets all examples of the profile, the others a fifth of them.
+FEWER = settings(max_examples=max(8, settings().max_examples // 5))
+
+
+def _hold(data: DataObject, law: Callable[[Trial, Database], None]) -> None:
+    trial = random_trial(Drawn(data))
+    assume(trial.plan.incremental)
+    database = trial.database()
+    try:
+        law(trial, database)
+    finally:
+        database.close()
+
+
+@given(st.data())
+def test_the_delta_added_to_the_old_result_is_the_new_result(data: DataObject):
+    _hold(data, lambda trial, db: check_history(trial.plan, db, trial.history.batches))
+
+
+@given(st.data(), st.integers(0, len(WAYS) - 1))
+def test_the_maintained_table_is_the_new_result(data: DataObject, way: int):
+    _hold(data, lambda trial, db: check_maintenance(trial.plan, db, trial.history.batches, way))
+
+
+@FEWER
+@given(st.data())
+def test_the_defining_query_means_what_was_written(data: DataObject):
+    _hold(data, check_meaning)
+
+
+@FEWER
+@given(st.data())
+def test_the_delta_of_a_batch_is_that_of_its_halves_in_turn(data: DataObject):
+    _hold(data, check_halves)
+
+
+@FEWER
+@given(st.data())
+def test_a_refresh_without_changes_has_an_empty_delta(data: DataObject):
+    _hold(data, lambda trial, db: check_nothing_changes(trial.plan, db))

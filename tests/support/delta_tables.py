@@ -1,0 +1,70 @@
+"""Small Delta tables that tests make and change without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, write_deltalake
+
+Row = Sequence[Any]
+_ARROW = {
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "string": pa.string(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "decimal(10,2)": pa.decimal128(10, 2),
+    "decimal(12,2)": pa.decimal128(12, 2),
+}
+
+
+class DeltaTableFile:
+    """A Delta table with its change feed on, at a path."""
+
+    def __init__(self, path: Path, columns: Mapping[str, str], rows: Iterable[Row] = ()) -> None:
+        self.path = path
+        self.schema = pa.schema([pa.field(name, _ARROW[kind]) for name, kind in columns.items()])
+        write_deltalake(
+            str(path),
+            self._arrow(rows),
+            configuration={"delta.enableChangeDataFeed": "true"},
+        )
+
+    def append(self, *rows: Row) -> None:
+        """Add rows."""
+        write_deltalake(str(self.path), self._arrow(rows), mode="append")
+
+    def overwrite(self, rows: Iterable[Row]) -> None:
+        """Replace all rows."""
+        write_deltalake(str(self.path), self._arrow(rows), mode="overwrite")
+
+    def delete(self, predicate: str) -> None:
+        """Delete the rows for which a predicate is true."""
+        self.open().delete(predicate)
+
+    def update(self, predicate: str, **updates: str) -> None:
+        """Set columns to SQL expressions where a predicate is true."""
+        self.open().update(updates=updates, predicate=predicate)
+
+    def open(self) -> DeltaTable:
+        """Open the table as it is now."""
+        return DeltaTable(str(self.path))
+
+    def _arrow(self, rows: Iterable[Row]) -> pa.Table:
+        listed = [list(row) for row in rows]
+        columns = [
+            pa.array([_value(row[i], field.type) for row in listed], field.type)
+            for i, field in enumerate(self.schema)
+        ]
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+
+def _value(value: Any, kind: pa.DataType) -> Any:
+    if pa.types.is_decimal(kind) and value is not None:
+        return Decimal(str(value))
+    return value

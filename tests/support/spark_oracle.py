@@ -1,0 +1,38 @@
+"""Spark as the judge: the user's own text on the same versions, compared as bags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from streamtables.api import StreamTables
+from streamtables.refresh.results import Refresh
+from tests.support.bags import Bag, bag_of
+
+
+def stored_bag(db: StreamTables, name: str) -> Bag:
+    """Return the visible rows of a stream table."""
+    return bag_of(_rows(db.read(name)))
+
+
+def asked_bag(db: StreamTables, query: str) -> Bag:
+    """Return what Spark answers to a query as it was written, on the sources as they are now."""
+    return bag_of(_rows(db.sql(query)))
+
+
+def assert_equal_to_query(db: StreamTables, name: str) -> None:
+    """Check the law: the stored rows are those of the query, both ways, by two judges."""
+    [table] = [item for item in db.stream_tables() if item.name == name]
+    assert stored_bag(db, name) == asked_bag(db, table.query), f"{name} differs from its query"
+    found = db.verify(name)
+    assert found.equal, f"{name}: {found.missing} missing, {found.extra} extra\n{found.sample}"
+
+
+def refreshed(db: StreamTables, name: str) -> Refresh:
+    """Refresh a table and check the law."""
+    result = db.refresh(name)
+    assert_equal_to_query(db, name)
+    return result
+
+
+def _rows(rows: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in rows.collect()]

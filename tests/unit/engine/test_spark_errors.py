@@ -1,0 +1,48 @@
+"""Which family each of Spark's errors belongs to, by its text alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from streamtables.engine.spark_errors import (
+    DUPLICATE_KEY,
+    ROW_NOT_STORED,
+    condition_of,
+    translated,
+)
+from streamtables.errors import (
+    CommitConflictError,
+    DuplicateKeyError,
+    HistoryGoneError,
+    QueryFailedError,
+    SourceMissingError,
+    TableDamagedError,
+    TransientError,
+)
+
+TASK = "Job aborted due to stage failure: Task 0 failed 1 times, most recent failure: "
+CASES = {
+    "io.delta.exceptions.ConcurrentAppendException: [DELTA_CONCURRENT_APPEND] x": CommitConflictError,
+    "[DELTA_METADATA_CHANGED] The metadata has been changed": CommitConflictError,
+    "[DELTA_MISSING_CHANGE_DATA] Error getting change data": HistoryGoneError,
+    "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error": HistoryGoneError,
+    "[DELTA_PATH_DOES_NOT_EXIST] /x doesn't exist": SourceMissingError,
+    TASK + "[TASK_WRITE_FAILED] no\n[DIVIDE_BY_ZERO] Division by zero.": QueryFailedError,
+    TASK + f"[USER_RAISED_EXCEPTION] {ROW_NOT_STORED} SQLSTATE: P0001": TableDamagedError,
+    TASK + f"[USER_RAISED_EXCEPTION] {DUPLICATE_KEY} SQLSTATE: P0001": DuplicateKeyError,
+    "Connection refused": TransientError,
+    "executor lost": TransientError,
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_the_condition_decides_the_family(text):
+    assert type(translated(Exception(text))) is CASES[text]
+
+
+def test_a_condition_inside_a_task_is_found_and_the_stack_is_not_shown():
+    text = (
+        TASK
+        + "[TASK_WRITE_FAILED] w\nCaused by: [ARITHMETIC_OVERFLOW] too big. SQLSTATE: 22003\n\tat org.x"
+    )
+    assert condition_of(Exception(text)) == ("ARITHMETIC_OVERFLOW", "too big.")
