@@ -145,6 +145,7 @@ def check_history(plan: Plan, database: Database, batches: Iterable[Batch]) -> N
         database.apply(batch)
         delta = database.query(delta_text(plan))
         assert len(bag_of(row[:-1] for row in delta)) == len(delta), "the delta is not netted"
+        assert all(row[-1] for row in delta), "the delta has rows of weight zero"
         table = add(table, delta)
         full = database.evaluate(plan)
         assert table == full, (

@@ -29,6 +29,7 @@ KEYS: dict[str, list[str]] = {"r": ["id"], "t": ["id"]}
 
 _DOMAINS: dict[str, tuple[Any, ...]] = {
     "int": (1, 2, None, 3, 0, -1),
+    "bigint": (1, 2, None, 7),
     "string": ("x", "y", None, "", "X"),
     "date": (date(2024, 1, 1), date(2024, 2, 29), None),
     "boolean": (True, False, None),

@@ -1,13 +1,129 @@
-"""A compiled plan as text for people."""
+"""A compiled plan for people (text) and for programs (data that JSON can hold)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streamtables.compiler.algebra import AggregateCall
+from streamtables.compiler.maintenance.forms import Maintenance
+from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
+from streamtables.compiler.plan_text import plan_lines, plan_tree
+
 if TYPE_CHECKING:
-    from streamtables.compiler.plan import Plan
+    from streamtables.compiler.plan import Plan, Refusal
+
+__all__ = ["explain_data", "explain_text", "plan_tree"]
 
 
 def explain_text(plan: Plan) -> str:
-    """Return the plan of a query, operator by operator."""
-    return plan.sql
+    """Return how a query is maintained, operator by operator, with its refusals and delta SQL."""
+    parts = [_heading(plan)]
+    if plan.root is not None:
+        parts.append("plan\n" + _indented(plan_tree(plan.definition)))
+    parts += [_refusal_text(refusal) for refusal in plan.refusals]
+    parts += [f"note: {note}" for note in plan.notes]
+    if plan.incremental:
+        parts.append("delta SQL\n" + _indented(plan.delta_sql()))
+    return "\n\n".join(parts)
+
+
+def explain_data(plan: Plan) -> dict[str, object]:
+    """Return the same facts as plain values."""
+    data: dict[str, object] = {
+        "query": plan.sql,
+        "tables": list(plan.tables),
+        "incremental": plan.incremental,
+        "output": [{"name": name, "type": str(type_)} for name, type_ in plan.output],
+        "key": plan.key,
+        "refusals": [_refusal_data(refusal) for refusal in plan.refusals],
+        "notes": list(plan.notes),
+    }
+    if plan.root is not None:
+        data["columns_read"] = {table: list(names) for table, names in plan.columns_read.items()}
+        data["operators"] = [
+            {
+                "operator": line.operator,
+                "kind": line.kind,
+                "detail": line.detail,
+                "depth": line.depth,
+            }
+            for line in plan_lines(plan.definition)
+        ]
+    if plan.incremental:
+        data["form"] = plan.maintenance.form
+        data["form_reason"] = form_reason(plan.maintenance)
+        data["stored_columns"] = list(plan.maintenance.layout.columns)
+        data["delta_sql"] = plan.delta_sql()
+    return data
+
+
+def form_reason(maintenance: Maintenance) -> str:
+    """Return why a stored table is kept in the form it is."""
+    if maintenance.chain is None:
+        return "no aggregate or DISTINCT stands at the root, so the changed rows are computed"
+    if maintenance.state is not None:
+        return "every aggregate at the root follows from sums and counts, which add up"
+    return f"groups that changed are computed again: {_why_no_state(maintenance)}"
+
+
+def _why_no_state(maintenance: Maintenance) -> str:
+    assert maintenance.chain is not None
+    if maintenance.chain.filtered:
+        return "a condition hides some groups, whose state is not stored"
+    aggregate = as_aggregate(maintenance.chain.keyed)
+    for call in aggregate.calls if aggregate is not None else ():
+        if not is_additive(call):
+            return _why_not_additive(call)
+    return "an expression stands between the groups and the output"
+
+
+def _why_not_additive(call: AggregateCall) -> str:
+    if call.distinct:
+        return f'"{call.function}" of DISTINCT values'
+    if call.function in ("min", "max"):
+        return f'"{call.function}" looks at all rows of a group'
+    return f'"{call.function}" of {call.argument_types[0]} has no exact sum to add to'
+
+
+def _heading(plan: Plan) -> str:
+    output = ", ".join(f"{name} {type_}" for name, type_ in plan.output) or "known to Spark alone"
+    lines = [f"output    {output}"]
+    if plan.root is not None:
+        lines.append(f"key       {_key_text(plan.key)}")
+    if plan.incremental:
+        form = plan.maintenance.form.replace("-", " ")
+        lines.append(f"kept by   {form}: {form_reason(plan.maintenance)}")
+    else:
+        lines.append("kept by   full refreshes")
+    lines.append(f"reads     {', '.join(plan.tables) or 'nothing'}")
+    return "\n".join(lines)
+
+
+def _key_text(key: list[str] | None) -> str:
+    if key is None:
+        return "none: equal rows are counted"
+    return ", ".join(key) or "one row"
+
+
+def _refusal_text(refusal: Refusal) -> str:
+    lines = [f"refused[{refusal.code}]: {refusal.message}", _indented(refusal.place)]
+    lines += [refusal.reason, f"hint: {refusal.hint}" if refusal.hint else ""]
+    return "\n".join(line for line in lines if line)
+
+
+def _refusal_data(refusal: Refusal) -> dict[str, object]:
+    span = refusal.span
+    line, column = span.line_and_column(refusal.sql) if span else (None, None)
+    return {
+        "code": refusal.code,
+        "message": refusal.message,
+        "reason": refusal.reason,
+        "hint": refusal.hint,
+        "place": refusal.place,
+        "line": line,
+        "column": column,
+    }
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in text.splitlines())

@@ -123,7 +123,7 @@ def _feed(
             columns=[identifier(name, "datafusion") for name in (*columns, _CHANGE)],
         )
         rows = bounded(pa.RecordBatchReader.from_stream(reader), 2 * limit)
-    except (DeltaError, OSError) as error:
+    except (DeltaError, OSError, pa.ArrowException) as error:
         return TooLarge(f"deltalake cannot read the change feed: {first_line(error)}")
     if rows is None:
         return TooLarge(f"the change feed has more than {2 * limit} rows")

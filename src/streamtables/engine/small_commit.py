@@ -51,7 +51,7 @@ class SmallHandle:
             schema = pa.schema(table.schema().to_arrow())
         except TableNotFoundError as error:
             raise SourceMissingError(f'there is no Delta table at "{location}"') from error
-        except (DeltaError, OSError) as error:
+        except (DeltaError, OSError, pa.ArrowException) as error:
             raise NotSmall(f"deltalake cannot open the table: {first_line(error)}") from error
         return cls(location, Version(version), table, schema)
 
@@ -69,7 +69,7 @@ def read_covered(
             columns=list(names), predicate=None if predicate == EVERY_ROW else predicate
         )
         rows = bounded(pa.RecordBatchReader.from_stream(reader), rows_max)
-    except (DeltaError, OSError) as error:
+    except (DeltaError, OSError, pa.ArrowException) as error:
         raise NotSmall(f"deltalake cannot read the table: {first_line(error)}") from error
     if rows is None:
         raise NotSmall(f"the keys cover more than {rows_max} stored rows")
@@ -162,7 +162,7 @@ def _write(handle: SmallHandle, rows: pa.Table, predicate: str | None, stamp: Co
         raise CommitConflictError(
             f'another writer committed first to "{handle.location}"', detail=first_line(error)
         ) from error
-    except (DeltaError, OSError) as error:
+    except (DeltaError, OSError, pa.ArrowException) as error:
         raise NotSmall(f"deltalake cannot write the table: {first_line(error)}") from error
 
 

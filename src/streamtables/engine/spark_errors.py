@@ -23,6 +23,8 @@ from streamtables.errors import (
 # Texts that our own SQL raises, recognised whatever Spark wraps around them.
 ROW_NOT_STORED = "streamtables: a row that the change removes is not stored"
 DUPLICATE_KEY = "streamtables: two rows share one key"
+# The compiler's own text for changes that contradict the rows they are taken from.
+ROWS_NOT_THERE = "streamtables: changes take away rows that were not there"
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*([^\n]*)")
 _WRAPPERS = ("TASK_WRITE_FAILED", "FAILED_EXECUTE_UDF", "JOB_ABORTED", "WRITING_JOB_ABORTED")
@@ -68,7 +70,7 @@ def spark_border() -> Iterator[None]:
 def translated(error: Exception) -> StreamTablesError:
     """Return this package's error for one of Spark's."""
     text = str(error)
-    if ROW_NOT_STORED in text:
+    if ROW_NOT_STORED in text or ROWS_NOT_THERE in text:
         return damaged()
     if DUPLICATE_KEY in text:
         return duplicate_key(())

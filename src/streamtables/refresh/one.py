@@ -75,17 +75,32 @@ class RefreshOne:
         small = self._small_changes(recording)
         if small is not None and not any(rows.num_rows for rows in small.values()):
             return recording.no_change(NOT_READ, began=False)
-        decision = decide(self._facts(small))
-        recording.decided(decision, rows_in=_rows(small) or 0)
-        self._check_policy(decision)
+        decision = self._decided(small, recording)
         recording.began()
-        result = self._written(decision, small, recording)
+        try:
+            result = self._written(decision, small, recording)
+        except HistoryGoneError as error:
+            if decision.mode == "full":
+                raise
+            self._lose_history(error)
+            result = self._written(self._decided(None, recording), None, recording)
         reach("committed")
         if isinstance(result, Superseded):
             return recording.superseded(OVERTAKEN)
         if result.version is None:
             return recording.no_change(NO_EFFECT, began=True)
         return recording.applied(result, result.version)
+
+    def _decided(self, small: Changes | None, recording: Recording) -> Decision:
+        decision = decide(self._facts(small))
+        recording.decided(decision, rows_in=_rows(small) or 0)
+        self._check_policy(decision)
+        return decision
+
+    def _lose_history(self, error: HistoryGoneError) -> None:
+        """Changes alone cannot lead on: note why, so that the table is rebuilt."""
+        text = f"history that the changes need is gone: {error.message}"
+        self.task = replace(self.task, rebuild=text)
 
     def _small_changes(self, recording: Recording) -> Changes | None:
         """Return the changes of every changed input when all of them are small."""
@@ -106,11 +121,12 @@ class RefreshOne:
         return found
 
     def _changes_of(self, item: TaskInput) -> pa.Table | TooLarge:
+        window = self.task.window(item)
         try:
-            return self.changes.small(self.task.window(item), item.columns)
+            self.changes.require_history(window)
+            return self.changes.small(window, item.columns)
         except HistoryGoneError as error:
-            text = f'the history of "{item.name}" is gone: {error.message}'
-            self.task = replace(self.task, rebuild=text)
+            self._lose_history(error)
             return TooLarge(error.message)
 
     def _facts(self, small: Changes | None) -> Facts:
@@ -128,7 +144,7 @@ class RefreshOne:
             full_threshold=self.around.settings.full_threshold,
             small=small is not None,
         )
-        if small is not None or task.table.mode != "auto":
+        if small is not None or task.table.mode != "auto" or decide(facts).mode == "full":
             return facts
         return past_costs(facts, self.around.catalog.history(task.table.id, 50), task, self.changes)
 

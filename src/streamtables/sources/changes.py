@@ -58,6 +58,10 @@ class SharedChanges:
         except NotSmall as declined:
             return TooLarge(declined.reason)
 
+    def require_history(self, window: Window) -> None:
+        """Raise HistoryGoneError unless the log still holds every version of a window."""
+        DeltaLog(window.location).entries(window.since, window.upto)
+
     def estimate(self, windows: Iterable[Window]) -> int | None:
         """Return how many rows the commits say they changed; None when one does not tell."""
         total = 0

@@ -34,6 +34,10 @@ _SPECIAL_SYNTAX = (
     "TRY_CAST",
 )
 
+_ENDS_A_LIST = frozenset(
+    {TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY}
+)
+
 
 class _VerbatimParser(SparkParser):
     """Reads every call without a syntax of its own as a name and its arguments."""
@@ -78,6 +82,7 @@ def parse_query(sql: str) -> exp.Query:
     if len(statements) != 1:
         raise _not_one(sql, len(statements))
     (statement,) = statements
+    _refuse_stray_commas(sql)
     if isinstance(statement, exp.Subquery):
         statement = statement.unnest()
     if isinstance(statement, exp.Values):
@@ -91,6 +96,21 @@ def parse_query(sql: str) -> exp.Query:
             hint="Start with SELECT or WITH.",
         )
     return statement
+
+
+def _refuse_stray_commas(sql: str) -> None:
+    """Refuse an empty place in a list, which sqlglot passes over in silence."""
+    comma = None
+    for token in tokens_of(sql):
+        if comma is not None and token.token_type in _ENDS_A_LIST:
+            raise SqlSyntaxError(
+                'syntax error near ","',
+                sql=sql,
+                span=Span(comma.start, comma.end + 1),
+                detail="Something is missing after a comma.",
+                hint="Take the comma away, or write what should follow it.",
+            )
+        comma = token if token.token_type == TokenType.COMMA else None
 
 
 def _not_one(sql: str, count: int) -> SqlSyntaxError:

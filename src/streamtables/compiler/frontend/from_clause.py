@@ -153,12 +153,17 @@ def _with_column_aliases(
             f"{len(names)} column aliases for {len(relation.columns)} columns",
             sql=binding.sql,
             span=span_of(item.args["alias"]),
+            hint=_as_many_names(relation.columns),
         )
     columns = tuple(
         Visible(name.name, old.inner, old.type)
         for name, old in zip(names, relation.columns, strict=True)
     )
     return node, Relation(relation.alias, columns)
+
+
+def _as_many_names(columns: tuple[Visible, ...]) -> str:
+    return f"Give {len(columns)} name{'s' if len(columns) > 1 else ''}, one for each column."
 
 
 def _join(

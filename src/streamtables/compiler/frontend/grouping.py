@@ -170,7 +170,8 @@ def _group_expression(
             raise UnknownNameError(
                 f"GROUP BY position {item.name} is not in the select list",
                 sql=binding.sql,
-                span=span_of(item),
+                span=binding.place_of(item, f"GROUP BY {item.name}"),
+                hint=f"Use a number between 1 and {len(items)}.",
             )
         chosen = items[position - 1].expression
         if _calls_in(chosen):
@@ -178,6 +179,7 @@ def _group_expression(
                 f"GROUP BY position {item.name} is an aggregate",
                 sql=binding.sql,
                 span=span_of(item),
+                hint="Group by an item that holds no aggregate.",
             )
         return chosen
     if isinstance(item, exp.Column) and not item.table:
@@ -270,7 +272,12 @@ def _check_arguments(
 ) -> None:
     star = any(isinstance(item, exp.Star) for item in arguments)
     if not arguments or (function != "count" and (len(arguments) != 1 or star)):
-        raise SqlTypeError(f'"{function}" takes one argument', sql=binding.sql, span=span_of(call))
+        raise SqlTypeError(
+            f'"{function}" takes one argument',
+            sql=binding.sql,
+            span=span_of(call),
+            hint="Give one value or expression.",
+        )
     for item in arguments:
         if nested := _calls_in(item):
             raise SqlTypeError(

@@ -55,7 +55,8 @@ def _with_named_queries(query: exp.Query, binding: Binding) -> Binding:
                 raise UnknownNameError(
                     f"{len(names)} column aliases for {len(bound.columns)} columns",
                     sql=binding.sql,
-                    span=span_of(named),
+                    span=span_of(named.args["alias"]),
+                    hint=f"Give {len(bound.columns)} name{'s' * (len(bound.columns) > 1)}.",
                 )
             bound = Bound(
                 bound.node,

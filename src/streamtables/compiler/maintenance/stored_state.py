@@ -83,10 +83,10 @@ class StoredState:
 
 def stored_state(root: Node, chain: RootChain) -> StoredState | None:
     """Return the stored-state form of a root, or None where it has none."""
-    aggregate = _as_aggregate(chain.keyed)
+    aggregate = as_aggregate(chain.keyed)
     if chain.filtered or aggregate is None or not isinstance(root, Project):
         return None
-    if len(chain.above) != 1 or not all(_is_additive(call) for call in aggregate.calls):
+    if len(chain.above) != 1 or not all(is_additive(call) for call in aggregate.calls):
         return None
     parts = _all_parts(aggregate)
     states = (StateColumn(ROWS, BIGINT, ROWS), *(s for part in parts for s in part.states))
@@ -117,13 +117,15 @@ class _Parts:
     copy: tuple[str, str | None] | None
 
 
-def _as_aggregate(node: Node) -> Aggregate | None:
+def as_aggregate(node: Node) -> Aggregate | None:
+    """Return a keyed operator as an aggregate: DISTINCT is one without calls."""
     if isinstance(node, Distinct):
         return Aggregate(node.input, node.key_columns, ())
     return node if isinstance(node, Aggregate) else None
 
 
-def _is_additive(call: AggregateCall) -> bool:
+def is_additive(call: AggregateCall) -> bool:
+    """Whether an aggregate follows exactly from sums and counts."""
     if call.distinct or call.function not in ("count", "sum", "avg", "mean"):
         return False
     if call.function == "count":

@@ -1,0 +1,1 @@
+"""Measurements of stream tables against full refreshes and a bare Delta MERGE."""

@@ -1,0 +1,193 @@
+-- title: MIN and MAX look at the touched groups again
+-- sources: orders(id int, cust int, amount decimal(10,2)) key id
+SELECT cust, min(amount) AS low, max(amount) AS high
+FROM orders
+GROUP BY cust
+---- plan
+Project cust, min as low, max as high  [linear]
+  Aggregate by cust: min(amount) as min, max(amount) as max  [keyed]
+    Scan orders (cust, amount)  [linear]
+---- delta plan
+Net
+  Project cust, min as low, max as high  [linear]
+    Net
+      Sum
+        Aggregate by cust: min(amount) as min, max(amount) as max  [keyed]
+          Restrict cust <=> key cust
+            Scan after.orders (cust, amount)  [linear]
+            Keys cust (#1)
+              Net
+                Scan changes.orders (cust, amount)  [linear]
+        Negate
+          Aggregate by cust: min(amount) as min, max(amount) as max  [keyed]
+            Restrict cust <=> key cust
+              Scan before.orders (cust, amount)  [linear]
+              #1
+---- delta sql (spark)
+WITH `__st_net_1` AS (
+  SELECT
+    `cust`,
+    `amount`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `cust`,
+      `amount`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `cust`,
+        `amount`,
+        `__st_weight`
+      FROM `changes`.`orders`
+    ) AS `t`
+    GROUP BY
+      `cust`,
+      `amount`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM `__st_net_1` AS `t`
+), `__st_net_2` AS (
+  SELECT
+    `cust`,
+    `min`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `cust`,
+      `min`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `cust`,
+        `min`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `cust`,
+          min(`amount`) AS `min`,
+          max(`amount`) AS `max`
+        FROM (
+          SELECT
+            `t`.`cust`,
+            `t`.`amount`
+          FROM (
+            SELECT
+              `cust`,
+              `amount`
+            FROM `after`.`orders`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
+        ) AS `t`
+        GROUP BY
+          `cust`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `cust`,
+        `min`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `cust`,
+          min(`amount`) AS `min`,
+          max(`amount`) AS `max`
+        FROM (
+          SELECT
+            `t`.`cust`,
+            `t`.`amount`
+          FROM (
+            SELECT
+              `cust`,
+              `amount`
+            FROM `before`.`orders`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
+        ) AS `t`
+        GROUP BY
+          `cust`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `cust`,
+      `min`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `cust`,
+  `low`,
+  `high`,
+  `__st_weight`
+FROM (
+  SELECT
+    `cust`,
+    `low`,
+    `high`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `cust`,
+      `min` AS `low`,
+      `max` AS `high`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  GROUP BY
+    `cust`,
+    `low`,
+    `high`
+) AS `s`
+WHERE
+  `__st_weight` <> 0
+---- maintenance
+-- touched-groups: groups that changed are computed again: "min" looks at all rows of a group
+-- stored: cust int, low decimal(10,2), high decimal(10,2)
+-- step __st_keys_1
+SELECT DISTINCT
+  `cust`
+FROM (
+  SELECT
+    `cust`,
+    `amount`,
+    `__st_weight`
+  FROM `__st_changes_orders`
+) AS `t`
+-- answer
+SELECT
+  `cust`,
+  `min` AS `low`,
+  `max` AS `high`
+FROM (
+  SELECT
+    `cust`,
+    min(`amount`) AS `min`,
+    max(`amount`) AS `max`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`cust`,
+      `t`.`amount`
+    FROM (
+      SELECT
+        `cust`,
+        `amount`
+      FROM `__st_after_orders`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_1` AS `k`
+      ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
+  ) AS `t`
+  GROUP BY
+    `cust`
+) AS `t`

@@ -1,0 +1,43 @@
+"""Golden files pin the shape of what the compiler makes; the oracle proves that it is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.golden.golden import Golden
+from tests.support.choices import Seeded
+from tests.support.duckdb_oracle import Database, check_history
+from tests.support.histories import random_history
+from tests.support.maintained_table import check_maintenance
+
+FOLDER = Path(__file__).parent
+PATHS = sorted(FOLDER.rglob("*.sql"))
+SEEDS = range(3)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=_name)
+def test_golden_file_is_what_the_compiler_gives(path: Path, update_golden: bool):
+    text = Golden.read(path).text()
+    if update_golden:
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, "run `make golden` and review the difference"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=_name)
+def test_golden_query_is_incremental_on_random_histories(path: Path):
+    golden = Golden.read(path)
+    plan = golden.plan()
+    for seed in SEEDS:
+        history = random_history(Seeded(seed), golden.tables)
+        for check in (check_history, check_maintenance):
+            database = Database(golden.tables)
+            for table, rows in history.start.items():
+                database.fill(table, rows)
+            check(plan, database, history.batches)
+            database.close()

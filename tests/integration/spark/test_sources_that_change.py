@@ -1,0 +1,201 @@
+"""Sources that are no longer what they were: named, remedied, never wrong data."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from streamtables.api import StreamTables
+from streamtables.errors import (
+    FullForbiddenError,
+    SchemaChangedError,
+    SourceMissingError,
+    SourceUnusableError,
+    TableDamagedError,
+)
+from tests.support.delta_tables import DeltaTableFile
+from tests.support.spark_oracle import assert_equal_to_query, refreshed
+
+COLUMNS = {"id": "bigint", "a": "int", "b": "string"}
+ROWS = [(1, 1, "x"), (2, 2, "y"), (3, 2, None)]
+QUERY = "SELECT a, count(*) AS n FROM t GROUP BY a"
+
+
+@pytest.fixture
+def source(db: StreamTables, tmp_path: Path) -> DeltaTableFile:
+    made = DeltaTableFile(tmp_path / "t", COLUMNS, ROWS)
+    db.add_source("t", path=made.path, key=["id"])
+    db.create("s", QUERY)
+    refreshed(db, "s")
+    return made
+
+
+def test_a_source_made_anew_is_read_again_with_its_reason(
+    db: StreamTables, source: DeltaTableFile, tmp_path: Path
+) -> None:
+    source.append((4, 5, "z"))
+    refreshed(db, "s")
+    shutil.rmtree(source.path)
+    made = DeltaTableFile(tmp_path / "t", COLUMNS, [(9, 9, "n")])
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "made anew" in result.reason.text
+    made.append((10, 9, "n"))
+    assert refreshed(db, "s").mode == "differential"
+
+
+def test_a_source_that_is_gone_stops_the_table_and_changes_nothing(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    before = db.read("s").collect()
+    shutil.rmtree(source.path)
+    with pytest.raises(SourceMissingError, match="gone"):
+        db.refresh("s")
+    assert db.read("s").collect() == before
+    assert db.refresh_all()[0].outcome == "failed"
+
+
+def test_lost_history_leads_to_a_rebuild_with_its_reason(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    source.append((4, 5, "z"))
+    source.append((5, 5, "z"))
+    source.open().create_checkpoint()
+    for version in (0, 1):
+        (source.path / "_delta_log" / f"{version:020d}.json").unlink()
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "history" in result.reason.text
+
+
+def test_lost_history_is_an_error_where_full_refreshes_are_forbidden(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    db.alter("s", full="forbid")
+    source.append((4, 5, "z"))
+    source.append((5, 5, "z"))
+    source.open().create_checkpoint()
+    for version in (0, 1):
+        (source.path / "_delta_log" / f"{version:020d}.json").unlink()
+    with pytest.raises(FullForbiddenError):
+        db.refresh("s")
+    assert db.refresh("s", full=True).mode == "full"
+    assert_equal_to_query(db, "s")
+
+
+def test_vacuumed_change_files_lead_to_a_rebuild_with_their_reason(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    source.update("id = 1", a="8")
+    source.overwrite([(1, 8, "x"), (2, 3, "y")])
+    source.open().vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+    for left in source.path.rglob("cdc-*.parquet"):
+        left.unlink()
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "history" in result.reason.text
+
+
+def test_new_columns_are_a_remark_and_not_read(db: StreamTables, source: DeltaTableFile) -> None:
+    wider = pa.table({"id": [7], "a": pa.array([7], pa.int32()), "b": ["w"], "extra": [1.5]})
+    write_deltalake(str(source.path), wider, mode="append", schema_mode="merge")
+    result = refreshed(db, "s")
+    assert result.mode == "differential"
+    assert any("extra" in note for note in result.notes)
+
+
+def test_a_lost_column_that_is_read_stops_the_table(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    narrower = pa.table({"id": [7], "b": ["w"]})
+    write_deltalake(str(source.path), narrower, mode="overwrite", schema_mode="overwrite")
+    with pytest.raises(SchemaChangedError) as stopped:
+        db.refresh("s")
+    assert '"a"' in stopped.value.detail
+
+
+def test_a_lost_column_that_nobody_reads_is_no_matter(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    narrower = pa.table({"id": [7], "a": pa.array([7], pa.int32())})
+    write_deltalake(str(source.path), narrower, mode="overwrite", schema_mode="overwrite")
+    refreshed(db, "s")
+
+
+def test_a_column_of_another_type_leads_to_a_rebuild(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    retyped = pa.table({"id": [7], "a": pa.array([2**40], pa.int64()), "b": ["w"]})
+    write_deltalake(str(source.path), retyped, mode="overwrite", schema_mode="overwrite")
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "int" in result.reason.text
+
+
+def test_maintenance_of_a_source_is_no_change(db: StreamTables, source: DeltaTableFile) -> None:
+    source.append((4, 5, "z"))
+    refreshed(db, "s")
+    source.open().optimize.compact()
+    assert db.refresh("s").reason.code == "current"
+
+
+def test_a_feed_that_is_off_is_refused_with_the_statement_to_run(
+    db: StreamTables, tmp_path: Path
+) -> None:
+    write_deltalake(str(tmp_path / "off"), pa.table({"a": [1]}))
+    with pytest.raises(SourceUnusableError) as refused:
+        db.add_source("off", path=tmp_path / "off")
+    assert "ALTER TABLE" in refused.value.hint
+    assert db.add_source("off", path=tmp_path / "off", enable_change_feed=True).name == "off"
+
+
+def test_foreign_rows_in_a_stream_table_are_found_and_repaired(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    [table] = db.stream_tables()
+    db.spark.sql(f"DELETE FROM delta.`{table.location}` WHERE a = 1")
+    with pytest.raises(TableDamagedError, match="damaged"):
+        db.refresh("s")
+    assert db.status()[0].state == "damaged"
+    source.append((4, 5, "z"))
+    with pytest.raises(TableDamagedError):
+        db.refresh("s")
+    assert db.repair("s").mode == "full"
+    assert db.status()[0].state == "active"
+    assert_equal_to_query(db, "s")
+    source.append((5, 6, "z"))
+    assert refreshed(db, "s").mode == "differential"
+
+
+def test_maintenance_of_a_stream_table_is_no_damage(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    [table] = db.stream_tables()
+    for number in range(4, 7):
+        source.append((number, number, "z"))
+        refreshed(db, "s")
+    db.spark.sql(f"OPTIMIZE delta.`{table.location}`")
+    source.append((9, 9, "z"))
+    assert refreshed(db, "s").mode == "differential"
+
+
+def test_a_failing_branch_leaves_its_readers_where_they_were(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    db.create("ratio", "SELECT id, 10 / a AS r FROM t")
+    db.create("upper_half", "SELECT id FROM ratio WHERE r > 2")
+    db.refresh_all()
+    source.append((4, 0, "zero"))
+    outcomes = {result.table: result for result in db.refresh_all()}
+    assert outcomes["ratio"].outcome == "failed"
+    assert outcomes["ratio"].error is not None
+    assert outcomes["upper_half"].outcome == "deferred"
+    assert outcomes["s"].outcome == "applied"
+    source.delete("a = 0")
+    assert all(result.outcome != "failed" for result in db.refresh_all())
+    for name in ("s", "ratio", "upper_half"):
+        assert_equal_to_query(db, name)

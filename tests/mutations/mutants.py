@@ -1,0 +1,286 @@
+"""Wrong rules, each a small edit of a right one; the oracle must see every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest import MonkeyPatch
+from sqlglot import exp
+
+from streamtables.compiler.algebra import (
+    Distinct,
+    Filter,
+    InnerJoin,
+    Keys,
+    Negate,
+    Net,
+    Node,
+    Repeat,
+    Restrict,
+    Scan,
+    Sum,
+    UnionAll,
+    at,
+    differentiate,
+)
+from streamtables.compiler.algebra.node import delta_rule, node_at
+from streamtables.compiler.backend import combine, operators
+from streamtables.compiler.backend.operators import render
+from streamtables.compiler.backend.select import ref, select
+from streamtables.compiler.frontend import from_clause
+from streamtables.compiler.maintenance import forms, stored_state
+from streamtables.compiler.maintenance.root_chain import RootChain
+from streamtables.compiler.rewrites import before_from_after, prune_columns
+
+
+class Patches:
+    """Edits that are all taken back at the end."""
+
+    def __init__(self, attributes: MonkeyPatch, stack: ExitStack) -> None:
+        self._attributes = attributes
+        self._stack = stack
+
+    def function(self, module: object, name: str, wrong: Callable[..., Any]) -> None:
+        """Replace a function of a module or class."""
+        self._attributes.setattr(module, name, wrong)
+
+    def rule(self, dispatch: Any, kind: type[Node], wrong: Callable[..., Any]) -> None:
+        """Replace the rule of one operator."""
+        self._stack.callback(dispatch.register, kind, dispatch.dispatch(kind))
+        dispatch.register(kind, wrong)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong rule and how to put it in place of the right one."""
+
+    name: str
+    apply: Callable[[Patches], None]
+
+
+MUTANTS: list[Mutant] = []
+
+
+def mutant(name: str) -> Callable[[Callable[[Patches], None]], None]:
+    """List a function as the mutant of this name."""
+
+    def listed(apply: Callable[[Patches], None]) -> None:
+        MUTANTS.append(Mutant(name, apply))
+
+    return listed
+
+
+@contextmanager
+def mutated(wrong: Mutant) -> Iterator[None]:
+    """Put a mutant in place for a while."""
+    with MonkeyPatch.context() as attributes, ExitStack() as stack:
+        wrong.apply(Patches(attributes, stack))
+        yield
+
+
+def _join_terms(join: InnerJoin, left: Any, right: Any) -> Node:
+    terms = []
+    for index, part in enumerate(join.parts):
+        before = [at(left, item) for item in join.parts[:index]]
+        after = [at(right, item) for item in join.parts[index + 1 :]]
+        terms.append(join.with_inputs(*before, differentiate(part), *after))
+    return Sum(tuple(terms))
+
+
+@mutant("a join reads both sides after the refresh")
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, InnerJoin, lambda join: _join_terms(join, "after", "after"))
+
+
+@mutant("a join reads both sides before the refresh")
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, InnerJoin, lambda join: _join_terms(join, "before", "before"))
+
+
+@mutant("a join loses its last term")
+def _(patch: Patches) -> None:
+    def wrong(join: InnerJoin) -> Node:
+        whole = _join_terms(join, "before", "after")
+        assert isinstance(whole, Sum)
+        return Sum(whole.terms[:-1])
+
+    patch.rule(delta_rule, InnerJoin, wrong)
+
+
+@mutant("the weights of a join are not multiplied")
+def _(patch: Patches) -> None:
+    patch.function(operators, "_product", lambda weights: weights[0])
+
+
+@mutant("the old version is read as the new one")
+def _(patch: Patches) -> None:
+    patch.rule(node_at, Scan, lambda scan, when: replace(scan, version="after"))
+
+
+@mutant("before is derived without taking the changes away")
+def _(patch: Patches) -> None:
+    right = before_from_after._replace
+
+    def wrong(old: Node, new: Node) -> Node:
+        if isinstance(new, Scan) and new.version == "before":
+            return replace(new, version="after")
+        return right(old, new)
+
+    patch.function(before_from_after, "_replace", wrong)
+
+
+@mutant("groups over after − changes are computed without netting")
+def _(patch: Patches) -> None:
+    right = before_from_after._replace
+
+    def wrong(old: Node, new: Node) -> Node:
+        made = right(old, new)
+        below = made.inputs[0] if made.inputs else None
+        if isinstance(below, Repeat) and isinstance(below.input, Net):
+            return made.with_inputs(Repeat(below.input.input))
+        return made
+
+    patch.function(before_from_after, "_replace", wrong)
+
+
+@mutant("netting keeps rows of weight zero")
+def _(patch: Patches) -> None:
+    right = render.dispatch(Net)
+
+    def wrong(node: Net, around: Any) -> exp.Query:
+        query = right(node, around)
+        query.set("where", None)
+        return query
+
+    patch.rule(render, Net, wrong)
+
+
+@mutant("a NULL key is compared with =")
+def _(patch: Patches) -> None:
+    right = render.dispatch(Restrict)
+
+    def wrong(node: Restrict, around: Any) -> exp.Query:
+        query = right(node, around)
+        for equal in list(query.args["joins"][0].find_all(exp.NullSafeEQ)):
+            equal.replace(exp.EQ(this=equal.this, expression=equal.expression))
+        return query
+
+    patch.rule(render, Restrict, wrong)
+
+
+@mutant("touched keys come from inserted rows only")
+def _(patch: Patches) -> None:
+    def wrong(node: Keys, around: Any) -> exp.Query:
+        appeared = exp.GT(this=ref("__st_weight"), expression=exp.Literal.number(0))
+        where = appeared if node.input.signed else None
+        source = around.source(node.input, "t")
+        query = select([ref(name) for name in node.key_columns], source, where=where)
+        query.set("distinct", exp.Distinct())
+        return query
+
+    patch.rule(render, Keys, wrong)
+
+
+@mutant("what goes is added instead of taken away")
+def _(patch: Patches) -> None:
+    right = render.dispatch(Negate)
+
+    def wrong(node: Negate, around: Any) -> exp.Query:
+        query = right(node, around)
+        for minus in list(query.find_all(exp.Neg)):
+            minus.replace(minus.this)
+        return query
+
+    patch.rule(render, Negate, wrong)
+
+
+@mutant("the row of a global aggregate goes with the last row of its table")
+def _(patch: Patches) -> None:
+    right = combine.combined_rows
+
+    def wrong(state: stored_state.StoredState) -> Node:
+        return right(replace(state, single_row=False))
+
+    patch.function(forms, "combined_rows", wrong)
+
+
+@mutant("HAVING is forgotten when groups are computed again")
+def _(patch: Patches) -> None:
+    def wrong(chain: RootChain, keyed: Node) -> Node:
+        result = keyed
+        for node in reversed(chain.above):
+            result = result if isinstance(node, Filter) else node.with_inputs(result)
+        return result
+
+    patch.function(RootChain, "rebuilt", wrong)
+
+
+@mutant("UNION ALL loses a branch")
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, UnionAll, lambda node: node.with_inputs(differentiate(node.branches[0])))
+
+
+@mutant("a stored sum ignores what is taken away")
+def _(patch: Patches) -> None:
+    right = stored_state._parts
+
+    def wrong(*arguments: Any) -> Any:
+        parts = right(*arguments)
+        return replace(parts, states=tuple(replace(s, minus=None) for s in parts.states))
+
+    patch.function(stored_state, "_parts", wrong)
+
+
+@mutant("a stored count counts NULL")
+def _(patch: Patches) -> None:
+    patch.function(stored_state, "_is_not_null", lambda argument: exp.true())
+
+
+@mutant("a row of weight two contributes once")
+def _(patch: Patches) -> None:
+    right = render.dispatch(Repeat)
+
+    def wrong(node: Repeat, around: Any) -> exp.Query:
+        query = right(node, around)
+        for call in list(query.find_all(exp.Anonymous)):
+            if call.this == "sequence":
+                call.set("expressions", [call.expressions[0], call.expressions[0].copy()])
+        return query
+
+    patch.rule(render, Repeat, wrong)
+
+
+@mutant("the columns of a DISTINCT are pruned like those of a projection")
+def _(patch: Patches) -> None:
+    right = prune_columns._reads
+
+    def wrong(node: Node, needed: set[str]) -> list[set[str]]:
+        if isinstance(node, Distinct):
+            return [needed or {node.names[0]}]
+        return right(node, needed)
+
+    patch.function(prune_columns, "_reads", wrong)
+
+
+@mutant("changed tables are taken for unchanged ones")
+def _(patch: Patches) -> None:
+    right = forms.mark_unchanged
+
+    def wrong(root: Node, changed: frozenset[str]) -> Node:
+        return right(root, frozenset(sorted(changed)[1:]))
+
+    patch.function(forms, "mark_unchanged", wrong)
+
+
+@mutant("USING joins every pair")
+def _(patch: Patches) -> None:
+    right = from_clause._merge_columns
+
+    def wrong(*arguments: Any) -> Any:
+        visible, _ = right(*arguments)
+        return visible, ()
+
+    patch.function(from_clause, "_merge_columns", wrong)
