@@ -42,8 +42,8 @@ def _no_change(results: Results) -> Iterator[Bar]:
 def _against_merge(results: Results) -> Iterator[Bar]:
     found = _one(results, rows=1_000_000, changes=10)
     for kind, bar, goal in (("merge default", 0.4, 0.2), ("merge tuned", 0.5, 0.25)):
-        what = f"10 changes, join + aggregate, 1M rows, against a bare {kind.upper()[:5]}"
-        what += f" ({kind.split()[1]})"
+        settings = kind.removeprefix("merge ")
+        what = f"10 changes, join + aggregate, 1M rows, against a bare MERGE ({settings})"
         if found is None:
             yield _missing(what, f"≤ {bar}×", f"≤ {goal}×")
             continue
@@ -94,9 +94,9 @@ def _compile(results: Results) -> Bar:
 
 def _one(results: Results, *, changes: int, rows: int | None = None) -> Results | None:
     for item in results.get("changes", ()):
-        if item["query"] == "join-aggregate" and item["changes"] == changes:
-            if rows is None or item["rows"] == rows:
-                return dict(item)
+        asked = item["query"] == "join-aggregate" and item["changes"] == changes
+        if asked and rows in (None, item["rows"]):
+            return dict(item)
     return None
 
 

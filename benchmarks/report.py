@@ -21,7 +21,7 @@ def show(results: Results) -> None:
         )
     if growth := list(_growth_rows(results)):
         print("\nGrowth of a differential refresh with the base")
-        _table(["query", "changes", "from rows", "to rows", "seconds"], growth)
+        _table(["query", "changes", "from rows", "to rows", "time"], growth)
     if found := results.get("no_change"):
         print("\nNo change, warm process: median milliseconds")
         rows = [

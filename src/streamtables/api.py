@@ -25,12 +25,14 @@ from streamtables.catalog.names import check_name
 from streamtables.choices import checked_choices, checked_options
 from streamtables.engine.describe import TableDescription, describe, enable_change_feed
 from streamtables.engine.reading import read_rows, read_visible, run_sql
+from streamtables.engine.removal import remove_own_table
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
     NotFoundError,
+    SourceMissingError,
     SourceUnusableError,
     WouldMixError,
 )
@@ -240,14 +242,17 @@ class StreamTables:
     def drop(
         self, name: str, *, cascade: bool = False, if_exists: bool = False
     ) -> list[StreamTable]:
-        """Forget a stream table; its Delta table stays where it is."""
+        """Drop a stream table and its rows; what others wrote stays."""
         try:
             table = self._catalog.stream_table(name)
         except NotFoundError:
             if if_exists:
                 return []
             raise
-        return list(self._catalog.drop_stream_table(table.id, cascade=cascade))
+        dropped = self._catalog.drop_stream_table(table.id, cascade=cascade)
+        for item in dropped:
+            remove_own_table(item.location, self.warehouse)
+        return list(dropped)
 
     def sql(self, text: str) -> object:
         """Run a statement about stream tables; anything else goes to Spark."""
@@ -386,7 +391,12 @@ class StreamTables:
 
     def _source_description(self, name: str, location: str, *, switch_on: bool) -> TableDescription:
         sessions = self._around.sessions
-        description = describe(location, sessions)
+        try:
+            description = describe(location, sessions)
+        except SourceMissingError as error:
+            raise SourceUnusableError(
+                error.message, detail=error.detail, hint=error.hint
+            ) from error
         if description.change_feed_on:
             return description
         if not switch_on:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from streamtables.catalog.models import StreamTable
 from streamtables.compiler import Plan
+from streamtables.compiler.explain import explain_data
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Explanation:
 
 def explain_plan(plan: Plan, table: StreamTable | None) -> Explanation:
     """Explain a plan, and the choices of the table that it belongs to."""
-    data: dict[str, object] = {"query": plan.sql}
+    data: dict[str, object] = dict(explain_data(plan))
     lines = []
     if table is not None:
         data |= {"table": table.name, "mode": table.mode, "full": table.full_policy}

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest import MonkeyPatch
+import pytest
 from sqlglot import exp
 
 from streamtables.compiler.algebra import (
@@ -34,12 +34,13 @@ from streamtables.compiler.frontend import from_clause
 from streamtables.compiler.maintenance import forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.rewrites import before_from_after, prune_columns
+from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 
 
 class Patches:
     """Edits that are all taken back at the end."""
 
-    def __init__(self, attributes: MonkeyPatch, stack: ExitStack) -> None:
+    def __init__(self, attributes: pytest.MonkeyPatch, stack: ExitStack) -> None:
         self._attributes = attributes
         self._stack = stack
 
@@ -58,17 +59,29 @@ class Mutant:
     """A wrong rule and how to put it in place of the right one."""
 
     name: str
+    query: str
     apply: Callable[[Patches], None]
 
 
 MUTANTS: list[Mutant] = []
 
+JOIN = "SELECT r.id, u.b FROM r JOIN u ON r.a = u.a"
+JOIN_OF_THREE = "SELECT u.b, v.f FROM u JOIN v USING (a) JOIN r ON r.b = u.b"
+STATE = "SELECT a, sum(b) AS s, count(b) AS n FROM u GROUP BY a"
+GLOBAL = "SELECT count(*) AS n, sum(b) AS s FROM u"
+HAVING = "SELECT a, count(*) AS n FROM u GROUP BY a HAVING count(*) > 1"
+GROUPS = "SELECT a, max(b) AS m FROM u GROUP BY a"
+UNION = "SELECT a FROM r UNION ALL SELECT b FROM u"
+DISTINCT = "SELECT x.a FROM (SELECT DISTINCT a, b FROM u) AS x"
+NESTED = "SELECT r.a, g.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS g ON r.a = g.a"
+SELF_JOIN = "SELECT x.b, y.b AS c FROM u AS x JOIN u AS y ON x.a = y.a"
 
-def mutant(name: str) -> Callable[[Callable[[Patches], None]], None]:
-    """List a function as the mutant of this name."""
+
+def mutant(name: str, query: str) -> Callable[[Callable[[Patches], None]], None]:
+    """List a function as the mutant of this name; `query` uses the rule that it breaks."""
 
     def listed(apply: Callable[[Patches], None]) -> None:
-        MUTANTS.append(Mutant(name, apply))
+        MUTANTS.append(Mutant(name, query, apply))
 
     return listed
 
@@ -76,7 +89,7 @@ def mutant(name: str) -> Callable[[Callable[[Patches], None]], None]:
 @contextmanager
 def mutated(wrong: Mutant) -> Iterator[None]:
     """Put a mutant in place for a while."""
-    with MonkeyPatch.context() as attributes, ExitStack() as stack:
+    with pytest.MonkeyPatch.context() as attributes, ExitStack() as stack:
         wrong.apply(Patches(attributes, stack))
         yield
 
@@ -90,17 +103,17 @@ def _join_terms(join: InnerJoin, left: Any, right: Any) -> Node:
     return Sum(tuple(terms))
 
 
-@mutant("a join reads both sides after the refresh")
+@mutant("a join reads both sides after the refresh", JOIN)
 def _(patch: Patches) -> None:
     patch.rule(delta_rule, InnerJoin, lambda join: _join_terms(join, "after", "after"))
 
 
-@mutant("a join reads both sides before the refresh")
+@mutant("a join reads both sides before the refresh", SELF_JOIN)
 def _(patch: Patches) -> None:
     patch.rule(delta_rule, InnerJoin, lambda join: _join_terms(join, "before", "before"))
 
 
-@mutant("a join loses its last term")
+@mutant("a join loses its last term", JOIN_OF_THREE)
 def _(patch: Patches) -> None:
     def wrong(join: InnerJoin) -> Node:
         whole = _join_terms(join, "before", "after")
@@ -110,17 +123,17 @@ def _(patch: Patches) -> None:
     patch.rule(delta_rule, InnerJoin, wrong)
 
 
-@mutant("the weights of a join are not multiplied")
+@mutant("the weights of a join are not multiplied", JOIN_OF_THREE)
 def _(patch: Patches) -> None:
     patch.function(operators, "_product", lambda weights: weights[0])
 
 
-@mutant("the old version is read as the new one")
+@mutant("the old version is read as the new one", JOIN)
 def _(patch: Patches) -> None:
     patch.rule(node_at, Scan, lambda scan, when: replace(scan, version="after"))
 
 
-@mutant("before is derived without taking the changes away")
+@mutant("before is derived without taking the changes away", SELF_JOIN)
 def _(patch: Patches) -> None:
     right = before_from_after._replace
 
@@ -132,7 +145,7 @@ def _(patch: Patches) -> None:
     patch.function(before_from_after, "_replace", wrong)
 
 
-@mutant("groups over after − changes are computed without netting")
+@mutant("groups over after − changes are computed without netting", NESTED)
 def _(patch: Patches) -> None:
     right = before_from_after._replace
 
@@ -146,7 +159,7 @@ def _(patch: Patches) -> None:
     patch.function(before_from_after, "_replace", wrong)
 
 
-@mutant("netting keeps rows of weight zero")
+@mutant("netting keeps rows of weight zero", STATE)
 def _(patch: Patches) -> None:
     right = render.dispatch(Net)
 
@@ -158,7 +171,7 @@ def _(patch: Patches) -> None:
     patch.rule(render, Net, wrong)
 
 
-@mutant("a NULL key is compared with =")
+@mutant("a NULL key is compared with =", GROUPS)
 def _(patch: Patches) -> None:
     right = render.dispatch(Restrict)
 
@@ -171,7 +184,7 @@ def _(patch: Patches) -> None:
     patch.rule(render, Restrict, wrong)
 
 
-@mutant("touched keys come from inserted rows only")
+@mutant("touched keys come from inserted rows only", GROUPS)
 def _(patch: Patches) -> None:
     def wrong(node: Keys, around: Any) -> exp.Query:
         appeared = exp.GT(this=ref("__st_weight"), expression=exp.Literal.number(0))
@@ -184,7 +197,7 @@ def _(patch: Patches) -> None:
     patch.rule(render, Keys, wrong)
 
 
-@mutant("what goes is added instead of taken away")
+@mutant("what goes is added instead of taken away", GROUPS)
 def _(patch: Patches) -> None:
     right = render.dispatch(Negate)
 
@@ -197,7 +210,7 @@ def _(patch: Patches) -> None:
     patch.rule(render, Negate, wrong)
 
 
-@mutant("the row of a global aggregate goes with the last row of its table")
+@mutant("the row of a global aggregate goes with the last row of its table", GLOBAL)
 def _(patch: Patches) -> None:
     right = combine.combined_rows
 
@@ -207,7 +220,7 @@ def _(patch: Patches) -> None:
     patch.function(forms, "combined_rows", wrong)
 
 
-@mutant("HAVING is forgotten when groups are computed again")
+@mutant("HAVING is forgotten when groups are computed again", HAVING)
 def _(patch: Patches) -> None:
     def wrong(chain: RootChain, keyed: Node) -> Node:
         result = keyed
@@ -218,12 +231,12 @@ def _(patch: Patches) -> None:
     patch.function(RootChain, "rebuilt", wrong)
 
 
-@mutant("UNION ALL loses a branch")
+@mutant("UNION ALL loses a branch", UNION)
 def _(patch: Patches) -> None:
     patch.rule(delta_rule, UnionAll, lambda node: node.with_inputs(differentiate(node.branches[0])))
 
 
-@mutant("a stored sum ignores what is taken away")
+@mutant("a stored sum ignores what is taken away", STATE)
 def _(patch: Patches) -> None:
     right = stored_state._parts
 
@@ -234,12 +247,12 @@ def _(patch: Patches) -> None:
     patch.function(stored_state, "_parts", wrong)
 
 
-@mutant("a stored count counts NULL")
+@mutant("a stored count counts NULL", STATE)
 def _(patch: Patches) -> None:
     patch.function(stored_state, "_is_not_null", lambda argument: exp.true())
 
 
-@mutant("a row of weight two contributes once")
+@mutant("a row of weight two contributes once", STATE)
 def _(patch: Patches) -> None:
     right = render.dispatch(Repeat)
 
@@ -253,7 +266,7 @@ def _(patch: Patches) -> None:
     patch.rule(render, Repeat, wrong)
 
 
-@mutant("the columns of a DISTINCT are pruned like those of a projection")
+@mutant("the columns of a DISTINCT are pruned like those of a projection", DISTINCT)
 def _(patch: Patches) -> None:
     right = prune_columns._reads
 
@@ -265,9 +278,9 @@ def _(patch: Patches) -> None:
     patch.function(prune_columns, "_reads", wrong)
 
 
-@mutant("changed tables are taken for unchanged ones")
+@mutant("changed tables are taken for unchanged ones", JOIN)
 def _(patch: Patches) -> None:
-    right = forms.mark_unchanged
+    right = mark_unchanged
 
     def wrong(root: Node, changed: frozenset[str]) -> Node:
         return right(root, frozenset(sorted(changed)[1:]))
@@ -275,7 +288,7 @@ def _(patch: Patches) -> None:
     patch.function(forms, "mark_unchanged", wrong)
 
 
-@mutant("USING joins every pair")
+@mutant("USING joins every pair", JOIN_OF_THREE)
 def _(patch: Patches) -> None:
     right = from_clause._merge_columns
 

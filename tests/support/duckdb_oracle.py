@@ -16,6 +16,9 @@ from tests.support.bags import Bag, Row, add, bag_of, canonical
 Columns = Mapping[str, str]
 _TYPES = {"string": "VARCHAR", "bigint": "BIGINT", "int": "INTEGER", "double": "DOUBLE"}
 
+# Opening a database takes longer than all that a test does with it.
+_FREE: list[duckdb.DuckDBPyConnection] = []
+
 
 @dataclass(frozen=True)
 class Change:
@@ -46,9 +49,9 @@ class Database:
         self.tables = tables
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
         self._filled: set[tuple[str, str]] = set()
-        self._connection = duckdb.connect(":memory:", config={"threads": 1})
+        self._connection = _FREE.pop() if _FREE else duckdb.connect(config={"threads": 1})
         for schema in ("before", "after", "changes"):
-            self._connection.execute(f'CREATE SCHEMA "{schema}"')
+            self._connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
             for table, columns in tables.items():
                 weight = {"__st_weight": "bigint"} if schema == "changes" else {}
                 self._create(schema, table, {**columns, **weight})
@@ -56,8 +59,8 @@ class Database:
             self._create("main", table, columns)
 
     def close(self) -> None:
-        """Give the memory back."""
-        self._connection.close()
+        """Leave the connection to the next one, which replaces the tables it needs."""
+        _FREE.append(self._connection)
 
     def keep(self, table: str) -> None:
         """Say that a table was given rows by a statement, so that they are replaced later."""

@@ -7,15 +7,12 @@ stream tables is none of ours, and goes to Spark.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from streamtables.compiler.frontend.dialect import tokens_of
-from streamtables.errors import Span, SqlSyntaxError
-
-Option: TypeAlias = str | int | float | bool
-S = TypeVar("S")
+from streamtables.compiler.statement_reader import Option, StatementReader
 
 
 @dataclass(frozen=True)
@@ -89,8 +86,7 @@ Statement: TypeAlias = (
 
 def parse_statement(text: str) -> Statement | None:
     """Return the statement, or None when it is not about stream tables."""
-    reader = _Reader(text, [token for token in tokens_of(text)])
-    reader.drop_trailing_semicolon()
+    reader = StatementReader(text, tokens_of(text))
     if not reader.is_ours():
         return None
     match reader.word():
@@ -122,17 +118,28 @@ def split_statements(text: str) -> list[str]:
     return [piece for piece in pieces if tokens_of(piece)]
 
 
-def _create(reader: _Reader) -> CreateStreamTable:
+def _create(reader: StatementReader) -> CreateStreamTable:
     replace = reader.took("OR", "REPLACE")
     reader.expect("STREAM", "TABLE")
     if_not_exists = reader.took("IF", "NOT", "EXISTS")
     name = reader.name()
-    clauses = reader.clauses()
+    said, _ = reader.clauses()
     reader.expect("AS")
-    return CreateStreamTable(name, reader.rest(), replace, if_not_exists, **clauses)  # type: ignore[arg-type]
+    query = reader.rest()
+    return CreateStreamTable(
+        name,
+        query,
+        replace,
+        if_not_exists,
+        schedule=said.schedule,
+        mode=said.mode,
+        full=said.full,
+        tier=said.tier,
+        options=said.options,
+    )
 
 
-def _alter(reader: _Reader) -> AlterStreamTable:
+def _alter(reader: StatementReader) -> AlterStreamTable:
     reader.expect("STREAM", "TABLE")
     name = reader.name()
     if reader.took("PAUSE"):
@@ -141,134 +148,23 @@ def _alter(reader: _Reader) -> AlterStreamTable:
         return reader.ended(AlterStreamTable(name, resume=True))
     if reader.took("AS"):
         return AlterStreamTable(name, query=reader.rest())
-    reader.expect("SET")
-    clauses = reader.clauses()
-    if not clauses:
+    if not reader.took("SET"):
+        raise reader.error("SET, AS, PAUSE or RESUME was expected")
+    said, count = reader.clauses()
+    if not count:
         raise reader.error("SCHEDULE, MODE, FULL, TIER or OPTIONS was expected")
-    return reader.ended(AlterStreamTable(name, **clauses))  # type: ignore[arg-type]
+    changed = AlterStreamTable(
+        name,
+        schedule=said.schedule,
+        mode=said.mode,
+        full=said.full,
+        tier=said.tier,
+        options=said.options,
+    )
+    return reader.ended(changed)
 
 
-def _drop(reader: _Reader) -> DropStreamTable:
+def _drop(reader: StatementReader) -> DropStreamTable:
     reader.expect("STREAM", "TABLE")
     if_exists = reader.took("IF", "EXISTS")
     return reader.ended(DropStreamTable(reader.name(), if_exists, reader.took("CASCADE")))
-
-
-class _Reader:
-    """A place in a list of tokens."""
-
-    def __init__(self, text: str, tokens: list[Token]) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.at = 0
-
-    def is_ours(self) -> bool:
-        words = [token.text.upper() for token in self.tokens[:5]]
-        head = words[1:3] if words[1:3] != ["OR", "REPLACE"] else words[3:5]
-        return len(head) == 2 and head[0] == "STREAM" and head[1] in ("TABLE", "TABLES")
-
-    def drop_trailing_semicolon(self) -> None:
-        while self.tokens and self.tokens[-1].token_type == TokenType.SEMICOLON:
-            self.tokens.pop()
-
-    def word(self) -> str:
-        """Take the next token, whatever it is."""
-        if self.at >= len(self.tokens):
-            raise self.error("the statement ends too early")
-        self.at += 1
-        return self.tokens[self.at - 1].text.upper()
-
-    def took(self, *words: str) -> bool:
-        """Take these words if they come next."""
-        ahead = [token.text.upper() for token in self.tokens[self.at : self.at + len(words)]]
-        if ahead != list(words):
-            return False
-        self.at += len(words)
-        return True
-
-    def expect(self, *words: str) -> None:
-        """Take these words, or fail at this place."""
-        if not self.took(*words):
-            raise self.error(f"{' '.join(words)} was expected")
-
-    def name(self) -> str:
-        """Take a name of one or more parts."""
-        parts = [self._identifier()]
-        while self.took("."):
-            parts.append(self._identifier())
-        return ".".join(parts)
-
-    def clauses(self) -> dict[str, object]:
-        """Take SCHEDULE, MODE, FULL, TIER and OPTIONS, in any order, each once."""
-        found: dict[str, object] = {}
-        while True:
-            for word in ("SCHEDULE", "MODE", "FULL", "TIER", "OPTIONS"):
-                if self.took(word):
-                    if word.lower() in found:
-                        self.at -= 1
-                        raise self.error(f"{word} is given twice")
-                    self.took("=")
-                    found[word.lower()] = (
-                        self._options() if word == "OPTIONS" else self._value().lower()
-                    )
-                    self.took(",")
-                    break
-            else:
-                return found
-
-    def rest(self) -> str:
-        """Take everything that is left, as it was written."""
-        if self.at >= len(self.tokens):
-            raise self.error("the query is missing")
-        text = self.text[self.tokens[self.at].start : self.tokens[-1].end + 1]
-        self.at = len(self.tokens)
-        return text
-
-    def ended(self, statement: S) -> S:
-        """Return the statement if nothing is left."""
-        if self.at < len(self.tokens):
-            raise self.error("the statement should end here")
-        return statement
-
-    def error(self, message: str) -> SqlSyntaxError:
-        """Return an error that points at the next token."""
-        token = self.tokens[self.at] if self.at < len(self.tokens) else None
-        end = len(self.text.rstrip())
-        span = Span(token.start, token.end + 1) if token else Span(max(0, end - 1), end)
-        near = f' near "{token.text}"' if token else ""
-        return SqlSyntaxError(f"syntax error{near}: {message}", sql=self.text, span=span)
-
-    def _identifier(self) -> str:
-        if self.at >= len(self.tokens):
-            raise self.error("a name was expected")
-        token = self.tokens[self.at]
-        if token.token_type == TokenType.STRING or not token.text.replace("_", "a").isalnum():
-            raise self.error("a name was expected")
-        self.at += 1
-        return token.text
-
-    def _value(self) -> str:
-        if self.at >= len(self.tokens):
-            raise self.error("a value was expected")
-        self.at += 1
-        return self.tokens[self.at - 1].text
-
-    def _options(self) -> dict[str, Option]:
-        self.expect("(")
-        found: dict[str, Option] = {}
-        while not self.took(")"):
-            key = self._identifier()
-            self.expect("=")
-            token = self.tokens[self.at] if self.at < len(self.tokens) else None
-            text = self._value()
-            if token is not None and token.token_type == TokenType.NUMBER:
-                found[key] = float(text) if "." in text else int(text)
-            elif text.upper() in ("TRUE", "FALSE"):
-                found[key] = text.upper() == "TRUE"
-            else:
-                found[key] = text
-            if not self.took(",") and not self.took(")"):
-                raise self.error(", or ) was expected")
-            if self.tokens[self.at - 1].text == ")":
-                break
-        return found

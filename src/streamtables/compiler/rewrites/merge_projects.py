@@ -25,7 +25,8 @@ def merge_projects(root: Node) -> Node:
         if _repeats_work(new, inner):
             return new
         folded = tuple(
-            replace(inner[item.passes or ""], name=item.name) for item in new.projections
+            replace(inner[item.passes or ""], name=item.name, type=item.type)
+            for item in new.projections
         )
         return Project(new.input.input, folded)
 
