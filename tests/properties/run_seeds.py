@@ -15,6 +15,7 @@ from tests.support.laws import check_laws, random_trial
 
 PROCESSES = 2
 CHUNK = 50
+PROGRESS = 1_000
 
 
 def try_seed(seed: int) -> tuple[str, str]:
@@ -48,6 +49,8 @@ def run(first: int, last: int) -> int:
                 found[outcome] += 1
                 if outcome in ("difference", "crash"):
                     print(f"seed {seed}: {outcome}: {text[:2000]}", flush=True)
+            if sum(found.values()) % PROGRESS == 0:
+                print(f"{sum(found.values())} seeds tried", flush=True)
     seconds = time.monotonic() - started
     print(f"{sum(found.values())} seeds from {first} to {last - 1} in {seconds:.0f} s")
     for outcome, count in sorted(found.items()):

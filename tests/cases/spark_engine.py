@@ -1,0 +1,58 @@
+"""Cases on Spark and Delta: real tables, the public API, and Spark's own answer to the query.
+
+Every change is one overwrite of its table, so any case can be written down; the feed of it is
+netted like any other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamtables.api import StreamTables
+from streamtables.engine.session import SparkSessions
+from tests.cases.reader import Case, Change, Row
+from tests.support.bags import Bag
+from tests.support.delta_tables import DeltaTableFile
+from tests.support.spark_oracle import assert_equal_to_query, stored_bag
+
+
+class SparkEngine:
+    """What a case needs of an engine: define, change, refresh, close."""
+
+    name = "spark"
+
+    def __init__(self, case: Case, sessions: SparkSessions, folder: Path) -> None:
+        self._db = StreamTables(folder / "warehouse", spark=sessions.get())
+        self._rows: dict[str, list[Row]] = {}
+        self._tables: dict[str, DeltaTableFile] = {}
+        for table in case.tables.values():
+            self._rows[table.name] = list(table.rows)
+            self._tables[table.name] = DeltaTableFile(
+                folder / table.name, table.columns, table.rows
+            )
+            self._db.add_source(table.name, path=folder / table.name, key=table.key or None)
+
+    def define(self, view: str, sql: str) -> None:
+        """Create a stream table without filling it."""
+        self._db.create(view, sql)
+
+    def change(self, change: Change) -> None:
+        """Change a table."""
+        rows = self._rows[change.table]
+        for row, weight in change.rows:
+            for _ in range(abs(weight)):
+                if weight > 0:
+                    rows.append(row)
+                else:
+                    rows.pop(next(i for i, known in enumerate(rows) if repr(known) == repr(row)))
+        self._tables[change.table].overwrite(rows)
+
+    def refresh(self, view: str) -> tuple[str, Bag]:
+        """Refresh a stream table; return the mode that was used and all visible rows."""
+        result = self._db.refresh(view)
+        assert_equal_to_query(self._db, view)
+        return result.mode, stored_bag(self._db, view)
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        self._db.close()
