@@ -107,6 +107,8 @@ QUERIES = {
     "group by an unknown position": ("SELECT customer FROM orders GROUP BY 7", "ST-1102"),
     "two columns of one name": ("SELECT id, customer AS id FROM orders", "ST-1102"),
     "reserved name": ("SELECT id AS __st_weight FROM orders", "ST-1102"),
+    "a name with a blank": ("SELECT id AS `order id` FROM orders", "ST-1305"),
+    "a column without a name": ("SELECT count(*) FROM orders", "ST-1305"),
     "sum of a boolean": ("SELECT sum(paid) AS s FROM orders", "ST-1103"),
     "arithmetic on a boolean": ("SELECT paid + 1 AS p FROM orders", "ST-1103"),
     "condition that is a number": ("SELECT id FROM orders WHERE amount", "ST-1103"),

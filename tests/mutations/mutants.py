@@ -123,7 +123,7 @@ def _(patch: Patches) -> None:
     patch.rule(delta_rule, InnerJoin, wrong)
 
 
-@mutant("the weights of a join are not multiplied", JOIN_OF_THREE)
+@mutant("the weights of a join are not multiplied", SELF_JOIN)
 def _(patch: Patches) -> None:
     patch.function(operators, "_product", lambda weights: weights[0])
 

@@ -88,6 +88,11 @@ class Database:
         """Run a statement and return its rows."""
         return self._connection.execute(sql, list(values)).fetchall()
 
+    @property
+    def column_names(self) -> list[str]:
+        """The columns of the last statement's answer."""
+        return [column[0] for column in self._connection.description or ()]
+
     def evaluate(self, plan: Plan) -> Bag:
         """Return the defining query's rows on the tables as they are now."""
         return bag_of(self.query(query_text(plan)))

@@ -7,6 +7,7 @@ defining query, without a session.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -14,10 +15,12 @@ from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.statement import Program
 from streamtables.compiler.maintenance import ChangedTables
 from streamtables.compiler.plan import Plan
+from tests.support import driver_state
 from tests.support.bags import Bag, bag_of, canonical
 from tests.support.duckdb_oracle import Change, Database, net_changes
 
 STORED = "__st_now_stored"
+STATE = "__st_now_state"
 
 Way = tuple[Literal["read", "derived"], bool]
 """How `before` is had, and whether changes arrive netted on the columns that are read."""
@@ -54,7 +57,7 @@ class MaintainedTable:
         programs = self._programs[changed, way]
         delta = self._run(programs.whole_delta)
         if parts:
-            self._check_parts(programs)
+            self._check_parts(programs, delta)
         stored: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for row in self.rows:
             stored.setdefault(_key(row), []).append(row)
@@ -70,16 +73,44 @@ class MaintainedTable:
         self.database.replace_rows(STORED, self.rows)
         return delta
 
-    def _check_parts(self, programs: ChangedTables) -> None:
+    def _check_parts(self, programs: ChangedTables, delta: Sequence[Sequence[Any]]) -> None:
         """Run what the engine runs when little changed, beside the one statement for all."""
         if programs.table.state is not None:
-            self._run(programs.contributions)
+            self._check_state(programs, delta)
         elif programs.table.chain is not None:
             self._run(programs.new_groups)
         else:
             self._run(programs.signed_rows)
         if programs.touched is not None:
             self._run(programs.touched_groups)
+
+    def _check_state(self, programs: ChangedTables, delta: Sequence[Sequence[Any]]) -> None:
+        """Rows made from state on the driver are those that are stored afterwards."""
+        state, table = programs.table.state, programs.table
+        assert state is not None
+        contributions = self._named(programs.contributions)
+        stored = [dict(zip(table.layout.columns, row, strict=True)) for row in self.rows]
+        groups = driver_state.combined(state, contributions, stored)
+        types = ", ".join(f'CAST(NULL AS {item.type}) AS "{item.name}"' for item in state.states)
+        shown = "".join(f'"{inner}", ' for inner, _ in state.group)
+        source = _duckdb(programs.contributions.sql)
+        self.database.query(
+            f'CREATE OR REPLACE TABLE "{STATE}" AS SELECT {shown}{types} FROM ({source}) LIMIT 0'
+        )
+        self.database.keep(STATE)
+        self.database.replace_rows(STATE, groups)
+        made = self._run(table.state_rows)
+        added = {_loose_key(row[:-1]) for row in delta if row[-1] > 0}
+        kept = {_loose_key(row) for row in self.rows}
+        assert all(_loose_key(row) in added | kept for row in made), f"{made}\n{delta}"
+        width = len(state.visible)
+        for group, row in zip(groups, made, strict=True):
+            copy = driver_state.copied(state, group)
+            assert copy is None or _key(copy) == _key(row[:width])
+
+    def _named(self, program: Program) -> list[dict[str, Any]]:
+        rows = self._run(program)
+        return [dict(zip(self.database.column_names, row, strict=True)) for row in rows]
 
     def visible(self) -> Bag:
         """Return the bag of rows without hidden columns."""
@@ -139,6 +170,11 @@ def check_nothing_changes(plan: Plan, database: Database) -> None:
     assert table.refresh(frozenset(), ("derived", False)) == []
     every = frozenset(plan.tables)
     assert table.refresh(every, ("derived", False)) == []
+
+
+def _loose_key(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Tell rows apart without the difference between decimals and DuckDB's doubles for them."""
+    return _key([float(value) if isinstance(value, Decimal) else value for value in row])
 
 
 def _key(row: Sequence[Any]) -> tuple[Any, ...]:

@@ -9,8 +9,11 @@ from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Column, Input, InputKind, Options, StreamTable, new_id
 from streamtables.compiler import Plan, compile_query
 from streamtables.compiler.frontend.scope import find_table
-from streamtables.errors import CycleError, NotFilledError, UnknownNameError
+from streamtables.errors import CycleError, NameNotAllowedError, NotFilledError, UnknownNameError
 from streamtables.refresh.plans import query_hash, schema_of
+
+
+_NOT_IN_NAMES = frozenset(" ,;{}()\n\t=")
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,21 @@ def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: 
         plan = compile_query(query, schema)
     except UnknownNameError as error:
         raise _explained(error, definitions, name) from error
+    _check_names(plan)
     if mode == "differential":
         plan.require_incremental()
     return plan
+
+
+def _check_names(plan: Plan) -> None:
+    """Refuse column names that a Delta table cannot have."""
+    for name, _ in plan.output:
+        if any(character in _NOT_IN_NAMES for character in name):
+            raise NameNotAllowedError(
+                f'the column name "{name}" cannot be stored',
+                detail="A Delta table takes no blank and none of ,;{}()= in a column's name.",
+                hint="Give the column another name with AS.",
+            )
 
 
 def define(

@@ -5,7 +5,7 @@
     hidden    key columns that the query does not show, and the state of stored-state aggregates
 
 A key only *locates* rows.  What a change takes away or adds is always a whole row, compared by its
-binary image, so even a declared key that is not unique cannot make a result wrong.
+binary image.  A declared key that is not unique is an error when it shows, never a wrong result.
 """
 
 from __future__ import annotations
