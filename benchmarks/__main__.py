@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 
@@ -36,21 +37,24 @@ def main() -> int:
 
 
 def _on_spark(options: Options, folder: Path) -> Results:
-    found: Results = {"changes": [], "differences": []}
+    found: Results = {"changes": []}
     settings = Settings(spark_driver_memory=options.driver_memory)
-    with streamtables.connect(folder / "owner", settings=settings) as owner:
+    shapes = options.shapes or ("join-aggregate",)
+    with ExitStack() as stack:
+        owner = stack.enter_context(streamtables.connect(folder / "owner", settings=settings))
+        labs = []
         for rows in options.rows:
-            _say(f"{rows:,} rows: making tables")
-            shapes = options.shapes or ("join-aggregate",)
-            with Lab(folder / f"rows-{rows}", rows, shapes, spark=owner) as lab:
-                for changes in options.changes if options.shapes else ():
-                    _say(f"{rows:,} rows: {changes:,} changes, {options.rounds} rounds")
-                    found["changes"] += measure_changes(lab, changes, options.rounds)
-                if "no-change" in options.parts and "no_change" not in found:
-                    _say("no change")
-                    found["no_change"] = measure_no_change(lab)
-                _say(f"{rows:,} rows: verifying")
-                found["differences"] += lab.differences()
+            _say(f"making tables of {rows:,} rows")
+            lab = Lab(folder / f"rows-{rows}", rows, shapes, spark=owner)
+            labs.append(stack.enter_context(lab))
+        for changes in options.changes if options.shapes else ():
+            _say(f"{changes:,} changes, {options.rounds} rounds")
+            found["changes"] += measure_changes(labs, changes, options.rounds)
+        if "no-change" in options.parts:
+            _say("no change")
+            found["no_change"] = measure_no_change(labs[0])
+        _say("verifying")
+        found["differences"] = [wrong for lab in labs for wrong in lab.differences()]
     if found["differences"]:
         print(f"wrong rows: {', '.join(found['differences'])}", file=sys.stderr)
     return found

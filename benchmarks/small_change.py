@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from benchmarks.counters import Counters, Series
 from benchmarks.lab import KINDS, Lab
 
-WARM_UP = 2
-"""Rounds before the measured ones: Spark compiles its code in the first."""
+WARM_UP = 3
+"""Rounds before the measured ones: Spark compiles its code in them."""
 NO_CHANGE_CALLS = 200
 
 
-def measure_changes(lab: Lab, changes: int, rounds: int) -> list[dict[str, object]]:
-    """Return one result per query: all rounds of all four ways."""
-    series = {(s.name, kind): Series() for s in lab.subjects for kind in KINDS}
+def measure_changes(labs: Sequence[Lab], changes: int, rounds: int) -> list[dict[str, object]]:
+    """Return one result per size and query: all rounds of all four ways.
+
+    Sizes take turns within a round: a busy machine or a warmer JVM then weighs on all alike.
+    """
+    series: dict[tuple[int, str, str], Series] = defaultdict(Series)
     for number in range(-WARM_UP, rounds):
-        lab.base.change(changes)
-        for subject in lab.subjects:
-            measured = lab.measure(subject, full_first=number % 2 == 1)
-            if number >= 0:
-                for kind, item in measured.items():
-                    series[subject.name, kind].add(item)
+        for lab in labs if number % 2 == 0 else reversed(labs):
+            lab.base.change(changes)
+            for subject in lab.subjects:
+                measured = lab.measure(subject, full_first=number % 2 == 1)
+                for kind, item in measured.items() if number >= 0 else ():
+                    series[lab.base.rows, subject.name, kind].add(item)
     return [
         {
             "query": subject.name,
             "rows": lab.base.rows,
             "changes": changes,
-            **{kind: series[subject.name, kind].data() for kind in KINDS},
+            **{kind: series[lab.base.rows, subject.name, kind].data() for kind in KINDS},
         }
+        for lab in labs
         for subject in lab.subjects
     ]
 

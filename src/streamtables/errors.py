@@ -7,7 +7,7 @@
     │   │   └── UnsupportedSqlError · UnimplementedSqlError · NotIncrementalError
     │   ├── CycleError · NotFoundError · AlreadyExistsError · InUseError · NameNotAllowedError
     │   ├── ConfigError · PausedError · FullForbiddenError · SourceUnusableError · NotFilledError
-    │   └── DuplicateKeyError · QueryFailedError
+    │   └── WouldMixError · DuplicateKeyError · QueryFailedError
     ├── SourceChangedError       schema or history moved; the table is marked for rebuild
     │   └── HistoryGoneError · SourceRecreatedError · SchemaChangedError · SourceMissingError
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it

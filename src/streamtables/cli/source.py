@@ -68,7 +68,10 @@ def list_sources(
         sources = db.sources()
     if as_json:
         show_json(
-            [pick(source, "name", "kind", "location", "columns", "key") for source in sources]
+            [
+                {**pick(source, "name", "kind", "location", "columns"), "key": _key(source)}
+                for source in sources
+            ]
         )
         return
     show_table(
@@ -87,3 +90,7 @@ def drop(context: typer.Context, name: SourceArgument, warehouse: Warehouse = No
 
 def _key_text(source: Source) -> str | None:
     return ", ".join(source.key_columns) or None
+
+
+def _key(source: Source) -> list[str] | None:
+    return list(source.key_columns) or None

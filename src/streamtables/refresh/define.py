@@ -12,7 +12,6 @@ from streamtables.compiler.frontend.scope import find_table
 from streamtables.errors import CycleError, NameNotAllowedError, NotFilledError, UnknownNameError
 from streamtables.refresh.plans import query_hash, schema_of
 
-
 _NOT_IN_NAMES = frozenset(" ,;{}()\n\t=")
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from streamtables.api import StreamTables
-from streamtables.errors import FullForbiddenError, NotIncrementalError, WouldMixError
+from streamtables.errors import (
+    FullForbiddenError,
+    NotIncrementalError,
+    UnimplementedSqlError,
+    WouldMixError,
+)
 from streamtables.settings import Settings
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
@@ -165,9 +172,8 @@ def test_a_query_without_a_plan_is_kept_by_full_refreshes_and_says_so(
     db: StreamTables, shop: Shop
 ) -> None:
     query = "SELECT orders.id, region FROM orders LEFT JOIN customers ON customer = customers.id"
-    with pytest.raises(Exception, match="LEFT JOIN") as refused:
+    with pytest.raises(UnimplementedSqlError, match="LEFT JOIN"):
         db.create("t", query, mode="differential")
-    assert refused.value.code == "ST-1203"
     db.create("t", query)
     refreshed(db, "t")
     change(shop)
@@ -209,12 +215,13 @@ def test_hidden_columns_are_never_shown(db: StreamTables, shop: Shop) -> None:
 
 
 def test_statements_do_the_same_as_methods(db: StreamTables, shop: Shop) -> None:
-    db.sql("CREATE STREAM TABLE t MODE DIFFERENTIAL AS SELECT id, amount FROM orders")
-    assert db.sql("REFRESH STREAM TABLE t").mode == "full"
+    sql: Callable[[str], Any] = db.sql
+    sql("CREATE STREAM TABLE t MODE DIFFERENTIAL AS SELECT id, amount FROM orders")
+    assert sql("REFRESH STREAM TABLE t").mode == "full"
     assert_equal_to_query(db, "t")
-    db.sql("ALTER STREAM TABLE t PAUSE")
-    assert [item.state for item in db.sql("SHOW STREAM TABLES")] == ["paused"]
-    db.sql("ALTER STREAM TABLE t RESUME")
-    assert "orders" in db.sql("EXPLAIN STREAM TABLE t").text
-    db.sql("DROP STREAM TABLE t")
+    sql("ALTER STREAM TABLE t PAUSE")
+    assert [item.state for item in sql("SHOW STREAM TABLES")] == ["paused"]
+    sql("ALTER STREAM TABLE t RESUME")
+    assert "orders" in sql("EXPLAIN STREAM TABLE t").text
+    sql("DROP STREAM TABLE t")
     assert db.status() == []

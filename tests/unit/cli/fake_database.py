@@ -21,7 +21,7 @@ class Source:
     kind: str = "delta"
     location: str = "data/orders"
     columns: tuple[tuple[str, str], ...] = (("id", "bigint"),)
-    key: tuple[str, ...] | None = ("id",)
+    key_columns: tuple[str, ...] = ("id",)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,13 @@ WRONG = [
         '"t.id"',
     ),
     ("SELECT o.id FROM orders o JOIN customers c USING (zzz)", NAME, '"zzz"', "zzz", "in reach"),
+    (
+        "SELECT note.x AS y FROM orders",
+        NAME,
+        'no field "x" in a value of type string',
+        "note.x",
+        "struct",
+    ),
     ("SELECT uper(note) AS u FROM orders", NAME, 'no function "uper"', "uper(note", '"upper"'),
     ("SELECT id AS a, note AS a FROM orders", NAME, 'two columns named "a"', "note AS a", "AS"),
     ("SELECT id AS __st_x FROM orders", NAME, "reserved", "id AS __st_x", "belong to the engine"),

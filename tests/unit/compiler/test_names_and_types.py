@@ -6,6 +6,7 @@ import pytest
 
 from streamtables.compiler.plan import compile_sql
 from streamtables.compiler.types import SqlType, field_type, normal_type, wider
+from streamtables.errors import UnknownNameError
 
 TABLES = {
     "u": {"a": "int", "b": "int", "k": "int"},
@@ -124,6 +125,15 @@ def test_fields_of_structs_have_types():
         ("q", "array<struct<r:int>>"),
     ]
     assert field_type(SqlType("int"), "p") == "unknown"
+
+
+def test_a_field_that_a_struct_does_not_have_is_an_error():
+    with pytest.raises(UnknownNameError, match='no field "zzz"'):
+        output("SELECT st.zzz AS z FROM x")
+
+
+def test_a_group_may_stand_in_parentheses():
+    assert names("SELECT a, count(*) AS n FROM u GROUP BY (a)") == ["a", "n"]
 
 
 def test_text_made_of_collated_text_is_of_unknown_collation():

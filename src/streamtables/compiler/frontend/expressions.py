@@ -12,7 +12,15 @@ from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import BOOLEAN, NULL, UNKNOWN, is_numeric
+from streamtables.compiler.types import (
+    BOOLEAN,
+    NULL,
+    UNKNOWN,
+    SqlType,
+    field_type,
+    has_plain_image,
+    is_numeric,
+)
 from streamtables.errors import SqlTypeError, UnknownNameError
 
 _SUBQUERIES = (exp.Subquery, exp.Exists, exp.Any, exp.All, exp.Select)
@@ -157,6 +165,8 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
+    if name == "identifier":
+        raise binding.unimplemented("IDENTIFIER", node)
     if name not in functions.known_functions():
         close = difflib.get_close_matches(name, functions.known_functions(), n=1)
         raise UnknownNameError(
@@ -193,9 +203,25 @@ def _bound_column(node: exp.Column, scope: Scope, binding: Binding) -> exp.Expr:
     if span := span_of(node):
         # Later errors about this column still point into the user's text.
         bound.this.meta.update(start=span.start, end=span.end - 1)
+    type_ = meaning.type
     for name in fields:
+        type_ = _field_of(type_, name, node, binding)
         bound = exp.Dot(this=bound, expression=name.copy())
     return bound
+
+
+def _field_of(type_: SqlType, name: exp.Expr, node: exp.Column, binding: Binding) -> SqlType:
+    """Return the type of a field; an error where the value has no fields or not this one."""
+    found = field_type(type_, name.name)
+    without = found == UNKNOWN and type_.startswith("struct<")
+    if without or is_numeric(type_) or has_plain_image(type_):
+        raise UnknownNameError(
+            f'no field "{name.name}" in a value of type {type_}',
+            sql=binding.sql,
+            span=span_of(node),
+            hint="Name a field of the struct, or check which table the column is of.",
+        )
+    return found
 
 
 def conjuncts(condition: exp.Expr) -> list[exp.Expr]:

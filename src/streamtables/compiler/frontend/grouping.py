@@ -164,6 +164,9 @@ def _group_expression(
     item: exp.Expr, items: list[SelectItem], scope: Scope, binding: Binding
 ) -> exp.Expr:
     """An ordinal, a column of FROM, a name of the select list, or an expression, in this order."""
+    item = item.unnest()
+    if isinstance(item, exp.Tuple):
+        raise binding.unimplemented("GROUP BY a row of values", item, word="GROUP BY")
     if isinstance(item, exp.Literal) and not item.is_string:
         position = int(item.name) if item.name.isdigit() else 0
         if not 1 <= position <= len(items):
