@@ -49,7 +49,7 @@ def _against_merge(results: Results) -> Iterator[Bar]:
             continue
         ratio = _seconds(found, "differential") / _seconds(found, kind)
         verdict = _verdict(ratio <= bar, ratio <= goal)
-        yield Bar(what, f"{ratio:.2f}×", f"≤ {bar}×", f"≤ {goal}×", verdict)
+        yield Bar(what, f"{ratio:.3f}×", f"≤ {bar}×", f"≤ {goal}×", verdict)
 
 
 def _growth(results: Results) -> Bar:

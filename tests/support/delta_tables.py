@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -18,9 +19,15 @@ _ARROW = {
     "double": pa.float64(),
     "boolean": pa.bool_(),
     "date": pa.date32(),
-    "decimal(10,2)": pa.decimal128(10, 2),
-    "decimal(12,2)": pa.decimal128(12, 2),
+    "float": pa.float32(),
+    "timestamp": pa.timestamp("us", "UTC"),
 }
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    if match := re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", kind):
+        return pa.decimal128(int(match[1]), int(match[2]))
+    return _ARROW[kind]
 
 
 class DeltaTableFile:
@@ -28,7 +35,9 @@ class DeltaTableFile:
 
     def __init__(self, path: Path, columns: Mapping[str, str], rows: Iterable[Row] = ()) -> None:
         self.path = path
-        self.schema = pa.schema([pa.field(name, _ARROW[kind]) for name, kind in columns.items()])
+        self.schema = pa.schema(
+            [pa.field(name, _arrow_type(kind)) for name, kind in columns.items()]
+        )
         write_deltalake(
             str(path),
             self._arrow(rows),

@@ -185,3 +185,8 @@ class RefreshRecord:
     error_code: str = ""
     error_text: str = ""
     finished_at: datetime | None = None
+
+    @property
+    def outcome(self) -> RefreshState:
+        """How the refresh ended, by the name that its answer uses."""
+        return self.state

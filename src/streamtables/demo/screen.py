@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Say = Callable[..., None]
+WIDE = 128
+"""Columns of a terminal from which on sentences fit into a table."""
 
 
 class Column(NamedTuple):
@@ -24,6 +27,11 @@ class Screen:
     def __init__(self, say: Say) -> None:
         self._say = say
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there is room for sentences in a table; a pipe has all it wants."""
+        return not sys.stdout.isatty() or shutil.get_terminal_size().columns >= WIDE
+
     def title(self, text: str) -> None:
         """Show a heading with room above it."""
         self._say()
@@ -36,7 +44,7 @@ class Screen:
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         """Show rows under their column names."""
         if sys.stdout.isatty():
-            self._say(_rich_table(columns, rows))
+            self._say(_rich_table(columns, rows, gap=1 if self.is_wide else 0))
         else:
             for text in _plain_table(columns, rows):
                 self.line(text)
@@ -64,13 +72,13 @@ class Screen:
             yield
 
 
-def _rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> object:
+def _rich_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, gap: int) -> object:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     colours = {"differential": "green", "equal": "green", "full": "yellow", "different": "bold red"}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap))
     for column in columns:
         justify = "right" if column.number else "left"
         table.add_column(column.name, justify=justify, no_wrap=column.number)  # type: ignore[arg-type]  # one of rich's words

@@ -39,8 +39,8 @@ ROUND_COLUMNS = (
 LEGEND = """\
   in        changed rows that were read
   out       rows that appeared, rows that went
-  by full   seconds of a full refresh: a twin with the same query and mode full, refreshed right
-            afterwards on the same data
+  by full   seconds of a full refresh: a twin with the same query and mode
+            full, refreshed right afterwards on the same data
   ratio     by full divided by seconds"""
 
 
@@ -196,7 +196,7 @@ class Story:
         return [
             result.table,
             result.mode,
-            result.reason.text,
+            result.reason.text if self.screen.is_wide else result.reason.code,
             f"{rows_in:,}",
             f"+{result.rows_inserted:,} −{result.rows_deleted:,}",
             f"{result.seconds:.2f}",

@@ -7,6 +7,7 @@ expression is Spark's.  Rows are paired by the binary image of their key.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -96,7 +97,8 @@ def _moved(
 
 
 def _zero(kind: pa.DataType) -> pa.Scalar:
-    return pa.scalar(0, pa.int64()).cast(kind)
+    # A cast from an integer would ask for room for all of its digits.
+    return pa.scalar(Decimal(0) if pa.types.is_decimal(kind) else 0, kind)
 
 
 def _plus(left: pa.ChunkedArray, right: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

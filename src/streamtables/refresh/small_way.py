@@ -49,7 +49,11 @@ class SmallRefresh:
                 result = self._small(spark, self._program)
             reach("delta-computed")
             with self.watch.step("apply", hand="deltalake"):
-                return self._applied(spark, result)
+                try:
+                    return self._applied(spark, result)
+                except pa.ArrowException as error:
+                    # Nothing is written before the rows are ready, so Spark can take over.
+                    raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
 
     @cached_property
     def _programs(self) -> ChangedTables:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import StreamTable
+from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.refresh.surroundings import Surroundings
 
@@ -38,7 +39,7 @@ def status_of(table: StreamTable, snapshot: CatalogSnapshot, around: Surrounding
         state=table.state,
         mode=table.mode,
         schedule=table.schedule,
-        rows=None,
+        rows=_stored_rows(table) if standing else None,
         version=int(standing.version) if standing else None,
         last_mode=last.mode if last else None,
         last_reason=last.reason_text if last else None,
@@ -63,3 +64,12 @@ def _is_behind(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundin
         if consumed is None or position.version > consumed:
             return True
     return False
+
+
+def _stored_rows(table: StreamTable) -> int | None:
+    """Return how many rows a table holds, as its log tells; no row is read."""
+    try:
+        return describe(table.location).rows
+    except StreamTablesError:
+        # A table that cannot be opened is shown by its next refresh.
+        return None

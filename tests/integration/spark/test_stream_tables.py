@@ -207,6 +207,19 @@ def test_an_altered_query_is_rebuilt_with_its_reason(db: StreamTables, shop: Sho
     assert refreshed(db, "t").mode == "differential"
 
 
+@pytest.mark.parametrize("digits", ["decimal(5,2)", "decimal(10,2)", "decimal(38,18)"])
+def test_sums_of_narrow_and_wide_decimals_are_kept_by_state(
+    db: StreamTables, tmp_path: Path, digits: str
+) -> None:
+    table = DeltaTableFile(tmp_path / "d", {"g": "int", "x": digits}, [(1, "1.50"), (2, "2.25")])
+    db.add_source("d", path=table.path)
+    db.create("t", "SELECT g, sum(x) AS s, avg(x) AS a, count(x) AS n FROM d GROUP BY g")
+    refreshed(db, "t")
+    table.append((1, "-1.50"), (1, None), (3, None))
+    result = refreshed(db, "t")
+    assert (result.mode, result.notes) == ("differential", ())
+
+
 def test_hidden_columns_are_never_shown(db: StreamTables, shop: Shop) -> None:
     db.create("t", REVENUE)
     db.refresh("t")
