@@ -6,6 +6,7 @@ netted like any other.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from streamtables.api import StreamTables
@@ -25,6 +26,7 @@ class SparkEngine:
         self._db = StreamTables(folder / "warehouse", spark=sessions.get())
         self._rows: dict[str, list[Row]] = {}
         self._tables: dict[str, DeltaTableFile] = {}
+        self._seen: dict[str, dict[str, Counter[str]]] = {}
         for table in case.tables.values():
             self._rows[table.name] = list(table.rows)
             self._tables[table.name] = DeltaTableFile(
@@ -51,9 +53,15 @@ class SparkEngine:
         """Refresh a stream table; return the mode that was used and all visible rows."""
         result = self._db.refresh(view)
         assert_equal_to_query(self._db, view)
-        # A change that was computed and turned out to change no row is differential for a case.
-        mode = "differential" if result.reason.code == "no-effect" else result.mode
+        mode = result.mode
+        if mode == "no-change" and self._seen.get(view) != self._content():
+            # For a case, a change without effect on the result is a differential refresh.
+            mode = "differential"
+        self._seen[view] = self._content()
         return mode, stored_bag(self._db, view)
+
+    def _content(self) -> dict[str, Counter[str]]:
+        return {name: Counter(map(repr, rows)) for name, rows in self._rows.items()}
 
     def close(self) -> None:
         """Give back what was opened."""

@@ -23,7 +23,7 @@ def assert_equal_to_query(db: StreamTables, name: str) -> None:
     """Check the law: the stored rows are those of the query, both ways, by two judges."""
     [table] = [item for item in db.stream_tables() if item.name == name]
     stored, asked = stored_bag(db, name), asked_bag(db, table.query)
-    assert _rounded(stored) == _rounded(asked), f"{name} differs from its query"
+    assert rounded(stored) == rounded(asked), f"{name} differs from its query"
     found = db.verify(name)
     assert found.equal, f"{name}: {found.missing} missing, {found.extra} extra\n{found.sample}"
 
@@ -39,7 +39,7 @@ def _rows(rows: Any) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in rows.collect()]
 
 
-def _rounded(bag: Bag) -> Bag:
+def rounded(bag: Bag) -> Bag:
     """Return the bag with floats to twelve digits: Spark's own last ones depend on row order."""
     found: Bag = {}
     for row, count in bag.items():
