@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from streamtables.catalog.dependencies import find_cycle, topological_order
 from streamtables.catalog.models import StreamTable
@@ -65,30 +65,35 @@ def apply_plan(db: StreamTables, plan: ApplyPlan) -> ApplyPlan:
     for step in plan.steps:
         match step.action, step.statement:
             case "create", CreateStreamTable() as statement:
-                db.create(
-                    statement.name,
-                    statement.query,
-                    schedule=statement.schedule or "manual",
-                    mode=statement.mode or "auto",
-                    full=statement.full or "allow",
-                    tier=statement.tier or "hot",
-                    options=statement.options,
-                )
+                chosen = _chosen(statement)
+                db.create(statement.name, statement.query, options=statement.options, **chosen)
             case "alter", CreateStreamTable() as statement:
-                db.alter(
-                    statement.name,
-                    query=statement.query,
-                    schedule=statement.schedule or "manual",
-                    mode=statement.mode or "auto",
-                    full=statement.full or "allow",
-                    tier=statement.tier or "hot",
-                    options=statement.options,
-                )
+                chosen = _chosen(statement)
+                query = statement.query
+                db.alter(statement.name, query=query, options=statement.options, **chosen)
             case "drop", _:
                 db.drop(step.name, cascade=True, if_exists=True)
             case _:
                 pass
     return plan
+
+
+class Chosen(TypedDict):
+    """What a statement chooses beside the query, defaults filled in."""
+
+    schedule: str
+    mode: str
+    full: str
+    tier: str
+
+
+def _chosen(statement: CreateStreamTable) -> Chosen:
+    return {
+        "schedule": (statement.schedule or "manual").lower(),
+        "mode": (statement.mode or "auto").lower(),
+        "full": (statement.full or "allow").lower(),
+        "tier": (statement.tier or "hot").lower(),
+    }
 
 
 def _statements(folder: Path) -> list[CreateStreamTable]:
@@ -131,15 +136,14 @@ def _step(statement: CreateStreamTable, known: StreamTable | None) -> ApplyItem:
     changes = []
     if known.query != statement.query.strip():
         changes.append("query (means a full refresh)")
-    wanted = {
-        "schedule": (known.schedule, statement.schedule or "manual"),
-        "mode": (known.mode, statement.mode or "auto"),
-        "full": (known.full_policy, statement.full or "allow"),
-        "tier": (known.tier, statement.tier or "hot"),
+    stored: Chosen = {
+        "schedule": known.schedule,
+        "mode": known.mode,
+        "full": known.full_policy,
+        "tier": known.tier,
     }
-    changes += [
-        f"{name} {old} → {new}" for name, (old, new) in wanted.items() if old != new.lower()
-    ]
+    pairs = zip(stored.items(), _chosen(statement).values(), strict=True)
+    changes += [f"{name} {old} → {new}" for (name, old), new in pairs if old != new]
     if not changes:
         return ApplyItem("unchanged", known.name, "", statement)
     return ApplyItem("alter", known.name, ", ".join(changes), statement)
