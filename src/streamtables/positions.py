@@ -34,6 +34,10 @@ Sequence = NewType("Sequence", int)
 RefreshId = NewType("RefreshId", str)
 
 
+CLOCK = InputId("clock")
+"""The clock is a root like any other; its version is the moment, in microseconds since 1970."""
+
+
 class Frontier(Mapping[InputId, Version]):
     """An immutable map from inputs to the version of each that has been consumed."""
 

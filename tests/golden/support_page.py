@@ -6,10 +6,19 @@ import inspect
 import sys
 from pathlib import Path
 
-from streamtables.compiler.algebra import OPERATORS, InnerJoin, Keyed, Node
+from streamtables.compiler.algebra import (
+    OPERATORS,
+    Distinct,
+    InnerJoin,
+    Keyed,
+    Node,
+    Probe,
+    Recursive,
+)
 from streamtables.compiler.frontend import functions
 from streamtables.compiler.plan import compile_sql
-from tests.cases.reader import Case, Refresh, Rejection, read_cases
+from streamtables.compiler.plan_text import plan_lines
+from tests.cases.reader import Case, Refresh, Rejection, View, read_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "sql_support.md"
@@ -53,8 +62,12 @@ def _operators() -> str:
 
 
 def _kind(operator: type[Node]) -> str:
+    if issubclass(operator, Probe):
+        return "linear in the left input, keyed in the right; whole without an equality"
     if issubclass(operator, Keyed):
-        return "keyed; whole without groups" if operator.__name__ == "Aggregate" else "keyed"
+        return "keyed" if operator is Distinct else "keyed; whole without groups"
+    if operator is Recursive:
+        return "whole"
     return "multilinear" if operator is InnerJoin else "linear"
 
 
@@ -64,17 +77,33 @@ def _aggregates() -> str:
     return (
         f"## Aggregates\n\n{listed}; each with DISTINCT and with FILTER. COUNT, SUM and AVG of exact\n"
         "numbers at the root are kept by adding to a stored state; the others compute the groups that\n"
-        "changed again. SUM and AVG of FLOAT or DOUBLE may stand at the root only: below another\n"
-        "operator their last digits would matter, and those depend on the order of the rows."
+        "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, the values are added in\n"
+        "the order of their size, so that the last digits follow from the rows alone. Variances and\n"
+        "their kin may stand at the root only."
     )
 
 
 def _proven(cases: list[Case]) -> str:
-    lines = ["## Executed cases", ""]
+    lines = ["## Executed cases", "", "| case | how it is maintained | kept by |", "|---|---|---|"]
     for case in cases:
-        if any(isinstance(step, Refresh) for step in case.steps):
-            lines.append(f"- {case.source.stem.replace('_', ' ')}: {case.title}")
-    return "\n".join(lines)
+        views = {step.name: step.sql for step in case.steps if isinstance(step, View)}
+        refreshed = [step.view for step in case.steps if isinstance(step, Refresh)]
+        for name in dict.fromkeys(refreshed):
+            found = _how(case, views[name])
+            title = f"{case.source.stem.replace('_', ' ')}: {case.title}"
+            lines.append(f"| {title} | {found} |")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _how(case: Case, sql: str) -> str:
+    plan = compile_sql(sql, case.columns, case.keys)
+    if not plan.incremental:
+        return f"refused ({plan.refusals[0].code}) | full refreshes"
+    kinds: dict[str, None] = {}
+    for line in plan_lines(plan.definition):
+        if line.kind is not None and line.operator not in ("Scan", "Project", "Filter"):
+            kinds[f"{line.operator} {line.kind}"] = None
+    return f"{', '.join(kinds) or 'linear'} | {plan.maintenance.form.replace('-', ' ')}"
 
 
 def _refused(cases: list[Case]) -> str:

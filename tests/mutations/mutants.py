@@ -12,25 +12,32 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import (
     Distinct,
+    Empty,
     Filter,
     InnerJoin,
     Keys,
     Negate,
     Net,
     Node,
+    Probe,
+    Recursive,
     Repeat,
     Restrict,
     Scan,
     Sum,
+    TopK,
     UnionAll,
+    Window,
     at,
     differentiate,
+    probe_delta,
+    restrict,
 )
-from streamtables.compiler.algebra.node import delta_rule, node_at
+from streamtables.compiler.algebra.node import When, delta_rule, node_at
 from streamtables.compiler.backend import combine, operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref, select
-from streamtables.compiler.frontend import from_clause
+from streamtables.compiler.frontend import attach, joins, scalar_subquery, set_operations
 from streamtables.compiler.maintenance import forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.rewrites import before_from_after, prune_columns
@@ -290,10 +297,89 @@ def _(patch: Patches) -> None:
 
 @mutant("USING joins every pair", JOIN_OF_THREE)
 def _(patch: Patches) -> None:
-    right = from_clause._merge_columns
+    patch.function(joins, "_equal", lambda pairs: [])
 
-    def wrong(*arguments: Any) -> Any:
-        visible, _ = right(*arguments)
-        return visible, ()
 
-    patch.function(from_clause, "_merge_columns", wrong)
+LEFT_JOIN = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a = u.a"
+SEMI_JOIN = "SELECT r.id FROM r WHERE EXISTS (SELECT 1 FROM u WHERE u.a = r.a)"
+RANGE_JOIN = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a < u.a"
+
+
+def _probe_delta(
+    node: Probe, left_meets: When = "after", touched: When = "before", old: bool = True
+) -> Node:
+    """The rule of a probe, with what a mutant changes as parameters."""
+    changes = differentiate(node.right)
+    rows = at(touched, node.left)
+    met = node.with_inputs(differentiate(node.left), at(left_meets, node.right))
+    if node.equalities:
+        keys = Keys(changes, tuple(right for _, right in node.equalities))
+        rows = restrict(rows, keys, node.equalities)
+    new = node.with_inputs(rows, at("after", node.right))
+    gone = Negate(node.with_inputs(rows, at("before", node.right)))
+    return Net(Sum((met, new, gone) if old else (met, new)))
+
+
+@mutant("changed left rows meet the old right side", LEFT_JOIN)
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, Probe, lambda node: _probe_delta(node, left_meets="before"))
+
+
+@mutant("touched left rows are read after the change", SEMI_JOIN)
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, Probe, lambda node: _probe_delta(node, touched="after"))
+
+
+@mutant("old answers of touched rows stay", SEMI_JOIN)
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, Probe, lambda node: _probe_delta(node, old=False))
+
+
+@mutant("a condition that is no equality touches nothing", RANGE_JOIN)
+def _(patch: Patches) -> None:
+    patch.function(probe_delta, "_changed_answers", lambda node: [])
+
+
+@mutant("NOT IN passes over NULLs", "SELECT id FROM r WHERE a NOT IN (SELECT b FROM u)")
+def _(patch: Patches) -> None:
+    patch.function(attach, "_with_unknown", lambda node, *_: (exp.false(), node))
+
+
+@mutant(
+    "a count over nothing is NULL",
+    "SELECT id, (SELECT count(*) FROM u WHERE u.a = r.a) AS n FROM r",
+)
+def _(patch: Patches) -> None:
+    patch.function(scalar_subquery, "value_of_nothing", lambda call: exp.null())
+
+
+@mutant("EXCEPT ALL shows each row once", "SELECT a, b FROM u EXCEPT ALL SELECT a, b FROM r")
+def _(patch: Patches) -> None:
+    patch.function(set_operations, "_times", lambda *_: exp.Literal.number(1))
+
+
+@mutant(
+    "a recursion has no changes",
+    "WITH RECURSIVE p(a, d) AS (SELECT b, 1 FROM u UNION ALL "
+    "SELECT u.b, p.d + 1 FROM p JOIN u ON u.a = p.a WHERE p.d < 3) SELECT a, d FROM p",
+)
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, Recursive, lambda node: Empty(node.columns, signed=True))
+
+
+@mutant(
+    "a window looks at the whole relation",
+    "SELECT id, sum(b) OVER (PARTITION BY a) AS n FROM r",
+)
+def _(patch: Patches) -> None:
+    right = render.dispatch(Window)
+    patch.rule(render, Window, lambda node, around: right(replace(node, partition=()), around))
+
+
+@mutant("the first rows are those of a part", "SELECT a, b FROM u ORDER BY b, a LIMIT 2")
+def _(patch: Patches) -> None:
+    def wrong(node: TopK) -> Node:
+        changes = differentiate(node.input)
+        return node.with_inputs(Repeat(Filter(changes, exp.true())))
+
+    patch.rule(delta_rule, TopK, wrong)

@@ -1,64 +1,120 @@
 """Many random queries and histories, by seed: `python -m tests.properties.run_seeds FROM TO`.
 
-Prints how many were tried, how they are maintained, and every seed that found a difference.
+    --families outer,semi   only queries that contain something of these families
+    --depth 1               nested at most so deep
+    --processes 1           how many seeds are tried at a time
+    --seconds 120           how long a seed may take
+
+Prints every seed that found a difference, and at the end how many were tried, how they are maintained,
+and for each family what became of the queries that contain something of it.
 """
 
 from __future__ import annotations
 
+import argparse
+import signal
 import sys
 import time
-from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 
+from streamtables.errors import SqlError
+from tests.properties.tally import Outcome, Tally
 from tests.support.choices import Seeded
-from tests.support.laws import check_laws, random_trial
+from tests.support.generator.families import EVERY, parse_families
+from tests.support.laws import check_laws, check_valid, trial_of
+from tests.support.queries import random_query
 
 PROCESSES = 2
-CHUNK = 50
+CHUNK = 20
 PROGRESS = 1_000
 
 
-def try_seed(seed: int) -> tuple[str, str]:
-    """Return what became of a seed: the form, `refused` or `difference`, and what was seen."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which queries to make."""
+
+    families: tuple[str, ...] = EVERY
+    depth: int | None = None
+    seconds: int = 120
+
+
+ANY = Wanted()
+
+
+def try_seed(seed: int, wanted: Wanted = ANY) -> Outcome:
+    """Return what became of a seed."""
+    choices = Seeded(seed)
+    query = random_query(choices, wanted.families, wanted.depth)
+
+    def outcome(kind: str, text: str = "") -> Outcome:
+        return Outcome(seed, kind, text, query.sql, query.families)
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(wanted.seconds)
     try:
-        trial = random_trial(Seeded(seed))
+        trial = trial_of(query, choices)
         if not trial.plan.incremental:
-            return "refused", trial.plan.refusals[0].message
+            check_valid(trial)
+            return outcome("refused", trial.plan.refusals[0].message)
         check_laws(trial, turn=seed)
     except AssertionError as difference:
-        return "difference", str(difference)
+        return outcome("difference", str(difference))
+    except SqlError as error:
+        # Refusals are values: what is raised calls the query wrong, and it is not.
+        return outcome("invalid", f"{error.code} {error.message} {error.detail}\n{error.place}")
+    except TimeoutError:
+        return outcome("slow", f"not done after {wanted.seconds} s")
     except Exception as crash:
-        return "crash", f"{type(crash).__name__}: {crash}"
-    return trial.plan.maintenance.form, ""
+        return outcome("crash", f"{type(crash).__name__}: {crash}")
+    finally:
+        signal.alarm(0)
+    return outcome(trial.plan.maintenance.form)
 
 
-def try_seeds(first: int, last: int) -> list[tuple[int, str, str]]:
+def try_seeds(first: int, last: int, wanted: Wanted = ANY) -> list[Outcome]:
     """Try every seed of a range, the last one excluded."""
-    return [(seed, *try_seed(seed)) for seed in range(first, last)]
+    return [try_seed(seed, wanted) for seed in range(first, last)]
 
 
-def run(first: int, last: int) -> int:
+def run(first: int, last: int, wanted: Wanted = ANY, processes: int = PROCESSES) -> int:
     """Try a range in several processes, print the counts, return the number of failures."""
     started = time.monotonic()
-    found: Counter[str] = Counter()
+    tally = Tally()
     starts = range(first, last, CHUNK)
     ends = [min(start + CHUNK, last) for start in starts]
-    with ProcessPoolExecutor(PROCESSES) as pool:
-        for results in pool.map(try_seeds, starts, ends):
-            for seed, outcome, text in results:
-                found[outcome] += 1
-                if outcome in ("difference", "crash"):
-                    print(f"seed {seed}: {outcome}: {text[:2000]}", flush=True)
-            if sum(found.values()) % PROGRESS == 0:
-                print(f"{sum(found.values())} seeds tried", flush=True)
+    with ProcessPoolExecutor(processes) as pool:
+        for outcomes in pool.map(partial(try_seeds, wanted=wanted), starts, ends):
+            for outcome in outcomes:
+                tally.add(outcome)
+                if outcome.failed:
+                    print(outcome.report(), flush=True)
+            if tally.tried % PROGRESS == 0:
+                print(f"{tally.tried} seeds tried", flush=True)
     seconds = time.monotonic() - started
-    print(f"{sum(found.values())} seeds from {first} to {last - 1} in {seconds:.0f} s")
-    for outcome, count in sorted(found.items()):
-        print(f"  {outcome:<16}{count:>8}")
-    failures = found["difference"] + found["crash"]
-    print(f"  differences: {failures}")
-    return failures
+    print(f"{tally.tried} seeds from {first} to {last - 1} in {seconds:.0f} s")
+    print(tally.table())
+    return tally.failures
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="run_seeds")
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    parser.add_argument("--families", type=parse_families, default=EVERY)
+    parser.add_argument("--depth", type=int)
+    parser.add_argument("--processes", type=int, default=PROCESSES)
+    parser.add_argument("--seconds", type=int, default=ANY.seconds)
+    given = parser.parse_args(arguments)
+    wanted = Wanted(given.families, given.depth, given.seconds)
+    return 1 if run(given.first, given.last, wanted, given.processes) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(1 if run(int(sys.argv[1]), int(sys.argv[2])) else 0)
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,8 @@
 """Random tables and random histories that look for trouble.
 
 Tiny domains, many NULLs, duplicates, updates in place, a row that goes and comes back in one batch,
-both sides of a join at once, batches without changes, tables that run empty.
+keys that are swapped or given to another row, both sides of a join at once, batches without changes,
+tables that run empty and are filled again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 from tests.support.choices import Choices
@@ -24,8 +26,10 @@ TABLES: dict[str, dict[str, str]] = {
     "t": {"id": "int", "a": "int", "c": "decimal(10,2)", "s": "string"},
     "u": {"a": "int", "b": "int"},
     "v": {"a": "int", "d": "date", "f": "boolean", "x": "double"},
+    "kv": {"a": "int", "n": "bigint", "s": "string"},
+    "pair": {"a": "int", "b": "int", "n": "bigint"},
 }
-KEYS: dict[str, list[str]] = {"r": ["id"], "t": ["id"]}
+KEYS: dict[str, list[str]] = {"r": ["id"], "t": ["id"], "kv": ["a"], "pair": ["a", "b"]}
 
 _DOMAINS: dict[str, tuple[Any, ...]] = {
     "int": (1, 2, None, 3, 0, -1),
@@ -38,6 +42,9 @@ _DOMAINS: dict[str, tuple[Any, ...]] = {
     "decimal(10,2)": (Decimal("1.00"), Decimal("2.50"), None, Decimal("-1.25"), Decimal("0.00")),
 }
 
+# Keys from a domain this small are given up and taken again, and meet the keys of other tables.
+_KEY_VALUES = (1, 2, 3, 0)
+
 
 @dataclass(frozen=True)
 class History:
@@ -48,72 +55,140 @@ class History:
 
 
 def random_history(choices: Choices, tables: Mapping[str, Mapping[str, str]] = TABLES) -> History:
-    """Choose a start and one to four batches."""
-    ids = iter(range(1, 1_000_000))
-    start = {
-        name: [_row(choices, columns, name, ids) for _ in range(choices.number(0, 6))]
+    """Choose a start and one to six batches."""
+    writers = {
+        name: _Writer(choices, columns, _small_key(name, columns))
         for name, columns in tables.items()
     }
-    current = {name: list(rows) for name, rows in start.items()}
+    start: dict[str, list[Row]] = {}
+    for name, writer in writers.items():
+        for _ in range(choices.pick((2, 3, 4, 5, 6, 4, 1, 0))):
+            writer.insert()
+        start[name] = list(writer.rows)
     batches: list[Batch] = []
-    for _ in range(choices.number(1, 4)):
-        batches.append(_batch(choices, tables, current, ids))
+    for _ in range(choices.pick((1, 2, 3, 4, 2, 3, 5, 6))):
+        batches.append({name: writer.batch() for name, writer in writers.items()})
     return History(start, batches)
 
 
-def _batch(
-    choices: Choices,
-    tables: Mapping[str, Mapping[str, str]],
-    current: dict[str, list[Row]],
-    ids: Any,
-) -> Batch:
-    batch: Batch = {}
-    for name, columns in tables.items():
+def _small_key(name: str, columns: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns of a key whose values come from a small domain."""
+    key = KEYS.get(name, []) if TABLES.get(name) == columns else []
+    return tuple(key) if key != ["id"] else ()
+
+
+class _Writer:
+    """Writes to one table; a column `id` is numbered, other keys are kept unique."""
+
+    def __init__(
+        self, choices: Choices, columns: Mapping[str, str], small_key: tuple[str, ...]
+    ) -> None:
+        self.choices = choices
+        self.columns = columns
+        self.names = list(columns)
+        self.small_key = [self.names.index(name) for name in small_key]
+        self.rows: list[Row] = []
+        self.next_id = 1
+
+    def batch(self) -> list[Change]:
+        """Return the changes of one batch; half of the time a table rests."""
         changes: list[Change] = []
-        # Half of the time a table rests.
-        for _ in range(choices.pick((0, 0, 0, 1, 2, 4))):
-            changes += _change(choices, name, columns, current[name], ids)
-        batch[name] = changes
-    return batch
+        for _ in range(self.choices.pick((0, 0, 0, 1, 2, 4))):
+            changes += self._change()
+        return changes
+
+    def insert(self) -> list[Change]:
+        """Add a row, unless all keys are taken."""
+        row = [self._value(name, type_) for name, type_ in self.columns.items()]
+        if self.small_key:
+            free = self._free_keys()
+            if not free:
+                return []
+            for place, value in zip(self.small_key, self.choices.pick(free), strict=True):
+                row[place] = value
+        if "id" in self.columns:
+            self.next_id += 1
+        self.rows.append(tuple(row))
+        return [Change(tuple(row), 1)]
+
+    def _change(self) -> list[Change]:
+        kind = self.choices.pick(
+            ("insert", "update", "delete", "duplicate", "return", "swap", "clear")
+        )
+        if kind == "insert" or not self.rows:
+            return self.insert()
+        victim = self.rows[self.choices.number(0, len(self.rows) - 1)]
+        if kind == "duplicate" and not self._keyed():
+            self.rows.append(victim)
+            return [Change(victim, 1)]
+        if kind == "return":
+            return [Change(victim, -1), Change(victim, 1)]
+        if kind == "clear" and self.choices.number(0, 3) == 3:
+            return self._clear()
+        if kind == "swap" and self._keyed():
+            return self._swap(victim)
+        self.rows.remove(victim)
+        if kind in ("delete", "clear"):
+            return [Change(victim, -1)]
+        changed = self._updated(victim)
+        self.rows.append(changed)
+        return [Change(victim, -1), Change(changed, 1)]
+
+    def _clear(self) -> list[Change]:
+        """Empty the table, and perhaps fill it again in the same batch."""
+        changes = [Change(row, -1) for row in self.rows]
+        back = list(self.rows)
+        self.rows.clear()
+        if self.choices.number(0, 1):
+            row = self.choices.pick(back)
+            self.rows.append(row)
+            changes += [Change(row, 1), *self.insert()]
+        return changes
+
+    def _swap(self, first: Row) -> list[Change]:
+        """Give two rows each other's key, or one row a key that nobody has."""
+        second = self.choices.pick(self.rows)
+        if first is second:
+            return self._rekey(first)
+        places = self._key_places()
+        swapped = (_with_key(first, second, places), _with_key(second, first, places))
+        for row in (first, second):
+            self.rows.remove(row)
+        self.rows += swapped
+        gone, come = [Change(row, -1) for row in (first, second)], [Change(r, 1) for r in swapped]
+        return gone + come
+
+    def _rekey(self, row: Row) -> list[Change]:
+        free = self._free_keys() if self.small_key else []
+        if not free:
+            return []
+        values = dict(zip(self.small_key, self.choices.pick(free), strict=True))
+        changed = tuple(values.get(place, value) for place, value in enumerate(row))
+        self.rows.remove(row)
+        self.rows.append(changed)
+        return [Change(row, -1), Change(changed, 1)]
+
+    def _updated(self, row: Row) -> Row:
+        fixed = self._key_places() if self._keyed() else []
+        place = self.choices.pick([i for i in range(len(self.names)) if i not in fixed])
+        name = self.names[place]
+        value = self._value(name, self.columns[name])
+        return (*row[:place], value, *row[place + 1 :])
+
+    def _value(self, name: str, type_: str) -> Any:
+        return self.next_id if name == "id" else self.choices.pick(_DOMAINS[type_])
+
+    def _keyed(self) -> bool:
+        return bool(self.small_key) or "id" in self.columns
+
+    def _key_places(self) -> list[int]:
+        return self.small_key or [self.names.index("id")]
+
+    def _free_keys(self) -> list[Row]:
+        taken = {tuple(row[place] for place in self.small_key) for row in self.rows}
+        every = product(_KEY_VALUES, repeat=len(self.small_key))
+        return [key for key in every if key not in taken]
 
 
-def _change(
-    choices: Choices, name: str, columns: Mapping[str, str], rows: list[Row], ids: Any
-) -> list[Change]:
-    kind = choices.pick(("insert", "update", "delete", "duplicate", "return", "clear"))
-    if kind == "insert" or not rows:
-        row = _row(choices, columns, name, ids)
-        rows.append(row)
-        return [Change(row, 1)]
-    victim = rows[choices.number(0, len(rows) - 1)]
-    if kind == "duplicate" and name not in KEYS:
-        rows.append(victim)
-        return [Change(victim, 1)]
-    if kind == "return":
-        return [Change(victim, -1), Change(victim, 1)]
-    if kind == "clear" and choices.number(0, 3) == 3:
-        gone = [Change(row, -1) for row in rows]
-        rows.clear()
-        return gone
-    rows.remove(victim)
-    if kind in ("delete", "clear"):
-        return [Change(victim, -1)]
-    changed = _updated(choices, columns, name, victim)
-    rows.append(changed)
-    return [Change(victim, -1), Change(changed, 1)]
-
-
-def _row(choices: Choices, columns: Mapping[str, str], name: str, ids: Any) -> Row:
-    return tuple(
-        next(ids) if column == "id" else choices.pick(_DOMAINS[type_])
-        for column, type_ in columns.items()
-    )
-
-
-def _updated(choices: Choices, columns: Mapping[str, str], name: str, row: Row) -> Row:
-    names = [column for column in columns if column != "id"]
-    target = choices.pick(names)
-    return tuple(
-        choices.pick(_DOMAINS[type_]) if column == target else value
-        for (column, type_), value in zip(columns.items(), row, strict=True)
-    )
+def _with_key(row: Row, other: Row, places: list[int]) -> Row:
+    return tuple(other[i] if i in places else value for i, value in enumerate(row))

@@ -9,36 +9,60 @@ from streamtables.compiler.plan import Plan, compile_sql
 from tests.support.bags import Bag, add, bag_of
 from tests.support.choices import Choices
 from tests.support.duckdb_oracle import Change, Database, as_written, check_history, delta_text
+from tests.support.generator.families import EVERY
 from tests.support.histories import KEYS, TABLES, Batch, History, random_history
 from tests.support.maintained_table import check_maintenance, check_nothing_changes
-from tests.support.queries import QueryGenerator
-
-DEEPEST = 2
+from tests.support.queries import Query, random_query
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A compiled query and the changes to try it on."""
+    """A compiled query and the changes to try it on.
+
+    `deterministic` says whether the text as written has one answer.  The defining query always has:
+    it settles what the text leaves open.
+    """
 
     plan: Plan
     history: History
+    deterministic: bool = True
 
     def database(self) -> Database:
         """Return the tables as they are at the start."""
         database = Database({table: TABLES[table] for table in self.plan.tables})
+        # Spark's name for what a scalar subquery of two rows does.
+        database.query("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for table in self.plan.tables:
             database.fill(table, self.history.start[table])
         return database
 
 
-def random_trial(choices: Choices) -> Trial:
+def random_trial(
+    choices: Choices, families: Sequence[str] = EVERY, deepest: int | None = None
+) -> Trial:
     """Choose a query and a history for it."""
-    query = QueryGenerator(choices).query(choices.number(0, DEEPEST))
-    return Trial(compile_sql(query.sql, TABLES, KEYS), random_history(choices))
+    return trial_of(random_query(choices, families, deepest), choices)
+
+
+def trial_of(query: Query, choices: Choices) -> Trial:
+    """Compile a query and choose a history for it."""
+    plan = compile_sql(query.sql, TABLES, KEYS)
+    return Trial(plan, random_history(choices), query.deterministic)
+
+
+def check_valid(trial: Trial) -> None:
+    """The text as written runs; otherwise the generator made nonsense."""
+    database = trial.database()
+    try:
+        database.query(as_written(trial.plan))
+    finally:
+        database.close()
 
 
 def check_meaning(trial: Trial, database: Database) -> None:
-    """The defining query gives what the text as written gives."""
+    """The defining query gives what the text as written gives, if that is one answer."""
+    if not trial.deterministic:
+        return
     written = bag_of(database.query(as_written(trial.plan)))
     assert database.evaluate(trial.plan) == written, f"another meaning: {trial.plan.sql}"
 

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from streamtables.compiler.algebra import Net, Node, Project, Projection, Scan, at, differentiate
+from streamtables.compiler.algebra import (
+    Clock,
+    Net,
+    Node,
+    Project,
+    Projection,
+    Scan,
+    at,
+    differentiate,
+)
 from streamtables.compiler.backend.statement import (
     Dialect,
     Program,
@@ -28,6 +37,7 @@ from streamtables.compiler.rewrites.filter_before_net import filter_before_net
 from streamtables.compiler.rewrites.merge_projects import merge_projects
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
+from streamtables.compiler.rewrites.sort_float_sums import sort_float_sums
 from streamtables.compiler.schema import Schema, build_schema
 from streamtables.compiler.types import SqlType
 from streamtables.errors import (
@@ -159,6 +169,12 @@ class Plan:
                 read.setdefault(node.table, {}).update(dict.fromkeys(f.source for f in node.fields))
         return {table: tuple(names) for table, names in read.items()}
 
+    @cached_property
+    def reads_clock(self) -> bool:
+        """Whether the result depends on the moment of the refresh."""
+        nodes = in_order(self.definition) if self.root is not None else []
+        return any(isinstance(node, Clock) for node in nodes)
+
     def require_incremental(self) -> None:
         """Raise the first refusal when there is one."""
         if self.refusals:
@@ -187,7 +203,7 @@ def _compiled(sql: str, schema: Schema) -> Plan:
         bound = bind(query, sql, schema, notes)
     except (NotIncrementalError, UnimplementedSqlError) as refusal:
         return Plan(sql, tables, (Refusal.of(refusal),), tuple(notes.lines), None, schema)
-    root = _output(bound)
+    root = _deterministic(_output(bound))
     return Plan(sql, tables, _float_refusal(root, sql), tuple(notes.lines), root, schema)
 
 
@@ -204,6 +220,11 @@ def _output(bound: Bound) -> Node:
     """Show the columns under the user's names, and keep a key that the query does not show."""
     shown = tuple(Projection(item.shown, column(item.inner), item.type) for item in bound.columns)
     return carry_key(Project(bound.node, shown))
+
+
+def _deterministic(root: Node) -> Node:
+    chain = root_chain(root)
+    return sort_float_sums(root, chain.keyed if chain else None)
 
 
 def _float_refusal(root: Node, sql: str) -> tuple[Refusal, ...]:

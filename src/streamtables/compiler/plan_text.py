@@ -14,18 +14,26 @@ from sqlglot import exp
 from streamtables.compiler.algebra import (
     OPERATORS,
     Aggregate,
+    Clock,
+    Constant,
+    Existence,
     Filter,
+    Generate,
     InnerJoin,
     Keys,
     Node,
+    Probe,
     Project,
     Repeat,
     Restrict,
     Scan,
+    TopK,
+    Window,
     kind_of,
 )
 from streamtables.compiler.algebra.node import Kind
-from streamtables.compiler.backend.operators import call_sql
+from streamtables.compiler.backend.aggregate_calls import call_sql
+from streamtables.compiler.backend.windows import window_sql
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.rewrites.rebuild import in_order
 
@@ -110,6 +118,46 @@ def _(node: Project) -> str:
 @describe.register
 def _(node: InnerJoin) -> str:
     return " and ".join(expression_text(item) for item in node.conditions) or "every pair"
+
+
+@describe.register
+def _(node: Probe) -> str:
+    conditions = " and ".join(expression_text(item) for item in node.conditions) or "any row"
+    if isinstance(node, Existence):
+        return f"{node.mode} {conditions}"
+    return conditions
+
+
+@describe.register
+def _(node: Generate) -> str:
+    outer = "outer " if node.outer else ""
+    return f"{outer}{expression_text(node.call)} as {', '.join(item.name for item in node.made)}"
+
+
+@describe.register
+def _(node: Window) -> str:
+    calls = (
+        f"{expression_text(window_sql(call, node.partition))} as {call.name}" for call in node.calls
+    )
+    return ", ".join(calls)
+
+
+@describe.register
+def _(node: TopK) -> str:
+    order = ", ".join(expression_text(item) for item in node.order)
+    by = f"by {', '.join(node.partition)} " if node.partition else ""
+    count = "all" if node.limit is None else str(node.limit)
+    return f"{by}first {count} after {node.offset} in order {order}"
+
+
+@describe.register
+def _(node: Clock) -> str:
+    return f"as {node.name}"
+
+
+@describe.register
+def _(node: Constant) -> str:
+    return f"{len(node.rows)} row{'s' if len(node.rows) != 1 else ''}"
 
 
 @describe.register

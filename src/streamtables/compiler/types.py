@@ -112,15 +112,36 @@ def field_type(name: SqlType, field: str) -> SqlType:
     """
     if not (name.startswith("struct<") and name.endswith(">")):
         return UNKNOWN
-    depth, start, body = 0, 0, name[7:-1] + ","
-    for place, letter in enumerate(body):
+    fields = dict(struct_fields(name))
+    return fields.get(field.lower(), UNKNOWN)
+
+
+def nested_types(name: SqlType) -> list[SqlType]:
+    """Return the types between the outermost brackets: of an array's items, of a map's two parts.
+
+    >>> nested_types(SqlType("map<string,struct<p:int,q:int>>"))
+    ['string', 'struct<p:int,q:int>']
+    """
+    return [SqlType(part) for part in _split(name[name.index("<") + 1 : -1])]
+
+
+def struct_fields(name: SqlType) -> list[tuple[str, SqlType]]:
+    """Return names and types of the fields of a struct; nothing for another type."""
+    if not name.startswith("struct<"):
+        return []
+    pairs = [part.partition(":") for part in _split(name[7:-1])]
+    return [(key.strip("`"), SqlType(type_)) for key, _, type_ in pairs]
+
+
+def _split(body: str) -> list[str]:
+    """Split a list at the commas that stand in no brackets."""
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(body + ","):
         depth += (letter in "<(") - (letter in ">)")
         if letter == "," and depth == 0:
-            key, _, type_ = body[start:place].partition(":")
-            if key.strip("`") == field.lower():
-                return SqlType(type_)
+            parts.append(body[start:place])
             start = place + 1
-    return UNKNOWN
+    return parts
 
 
 def has_plain_image(name: SqlType) -> bool:

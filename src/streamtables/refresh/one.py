@@ -64,7 +64,8 @@ class RefreshOne:
         task, standing = self.task, self.task.standing
         if standing is None or task.full or task.rebuild is not None or self._query_changed:
             return False
-        return not task.changed and task.base_frontier == standing.base_frontier
+        still = not task.changed and not task.clock_moved
+        return still and task.base_frontier == standing.base_frontier
 
     @property
     def _query_changed(self) -> bool:
@@ -73,7 +74,8 @@ class RefreshOne:
 
     def _refreshed(self, recording: Recording) -> Refresh:
         small = self._small_changes(recording)
-        if small is not None and not any(rows.num_rows for rows in small.values()):
+        moved = self.task.clock_moved or small is None
+        if small is not None and not moved and not any(r.num_rows for r in small.values()):
             return recording.no_change(NOT_READ, began=False)
         decision = self._decided(small, recording)
         recording.began()

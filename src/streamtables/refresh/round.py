@@ -16,6 +16,7 @@ from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
 from streamtables.positions import (
+    CLOCK,
     Frontier,
     InputId,
     Pins,
@@ -25,6 +26,7 @@ from streamtables.positions import (
     pins_at_least,
 )
 from streamtables.refresh.adopt import Reconciled, reconciled
+from streamtables.refresh.clock import version_of
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
@@ -102,7 +104,14 @@ class Round:
             for key, version in consumed.items()
             if key in self.positions and version <= self.positions[key].head
         }
-        return pins_at_least(pins, [Frontier(reached)])
+        pins = pins_at_least(pins, [Frontier(reached)])
+        if not any(self._reads_clock(table) for table in self.tables):
+            return pins
+        moment = max(version_of(self.around.clock()), consumed.get(CLOCK, Version(0)))
+        return pins.with_version(CLOCK, moment)
+
+    def _reads_clock(self, table: StreamTable) -> bool:
+        return self.around.plans.plan(table, self.snapshot.definitions).reads_clock
 
     def _base_frontiers(self) -> list[Frontier]:
         return [
@@ -183,6 +192,7 @@ class Round:
             head=found.head if found else None,
             inputs=tuple(self._input(item, pins) for item in table.inputs),
             base_frontier=base or Frontier.EMPTY,
+            clock=pins[CLOCK] if task.plan.reads_clock else None,
             full=table.id in self.full,
             rebuild=self._rebuild(table),
             notes=tuple(text for _, drift in drifts for text in drift.remarks),
@@ -227,6 +237,7 @@ class Round:
             if item.kind == "stream-table" and item.id in self.standings
         ]
         direct = frozenset(item.id for item in table.inputs if item.kind == "source")
+        direct |= {CLOCK} if self._reads_clock(table) else frozenset()
         found = next_base_frontier(upstream, pins.restricted_to(direct))
         if found is None:
             self.unmoved.setdefault(table.id, "its inputs stand for different moments")

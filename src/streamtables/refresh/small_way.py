@@ -21,6 +21,7 @@ from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import SmallResult, reads, run_small
+from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
@@ -58,7 +59,7 @@ class SmallRefresh:
     @cached_property
     def _programs(self) -> ChangedTables:
         return self.around.plans.programs(
-            self.task.table, self.task.definitions, frozenset(self.changes), small=True
+            self.task.table, self.task.definitions, self.task.changed_names, small=True
         )
 
     @property
@@ -76,6 +77,7 @@ class SmallRefresh:
             view = view_name(item.name, "after")
             if reads(self._program, view):
                 bind(spark, view, TableVersion(item.location, item.version))
+        bind_clock(spark, self.task)
         for name, rows in self.changes.items():
             bind(spark, view_name(name, "changes"), rows)
 

@@ -15,6 +15,7 @@ from streamtables.engine.programs import run_large
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
+from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
@@ -88,7 +89,7 @@ class SparkRefresh:
                 programs = self.around.plans.programs(
                     task.table,
                     task.definitions,
-                    frozenset(item.name for item in task.changed),
+                    task.changed_names,
                     small=False,
                 )
                 signed = run_large(spark, programs.whole_delta)
@@ -114,6 +115,7 @@ class SparkRefresh:
         return run_large(spark, stored)
 
     def _bind_after(self, spark: Session) -> None:
+        bind_clock(spark, self.task)
         for item in self.task.inputs:
             bind(spark, view_name(item.name, "after"), TableVersion(item.location, item.version))
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import StreamTable
 from streamtables.compiler import Plan
+from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.positions import (
+    CLOCK,
     BaseFrontier,
     CommitStamp,
     Frontier,
@@ -46,13 +48,16 @@ class Task:
     full: bool = False
     rebuild: str | None = None
     notes: tuple[str, ...] = ()
+    clock: Version | None = None
+    """The moment that the refresh stands for; None for a query that does not ask for it."""
     head: Version | None = None
     """The head of the table's own log: what is read and committed after."""
 
     @property
     def frontier(self) -> Frontier:
         """Where the refresh moves to."""
-        return Frontier({item.id: item.version for item in self.inputs})
+        versions = {item.id: item.version for item in self.inputs}
+        return Frontier(versions if self.clock is None else {**versions, CLOCK: self.clock})
 
     @property
     def stored_version(self) -> Version:
@@ -72,6 +77,19 @@ class Task:
             return self.inputs
         consumed = self.standing.frontier
         return tuple(item for item in self.inputs if consumed.get(item.id) != item.version)
+
+    @property
+    def clock_moved(self) -> bool:
+        """Whether time has passed for the query since the last refresh."""
+        if self.clock is None or self.standing is None:
+            return self.clock is not None
+        return self.standing.frontier.get(CLOCK) != self.clock
+
+    @property
+    def changed_names(self) -> frozenset[str]:
+        """What changed, under the names that the query's plan has for it."""
+        names = {item.name for item in self.changed}
+        return frozenset(names | {CLOCK_TABLE} if self.clock_moved else names)
 
     def window(self, item: TaskInput) -> Window:
         """Return the versions of an input that this refresh consumes."""

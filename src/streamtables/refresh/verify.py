@@ -12,14 +12,16 @@ import pyarrow as pa
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import StreamTable
+from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.compiler.backend.statement import view_name
 from streamtables.engine.binding import TableVersion, bind, read_version
 from streamtables.engine.compare import compare
 from streamtables.engine.handles import Session
 from streamtables.engine.programs import run_large
 from streamtables.errors import NotFilledError
-from streamtables.positions import Standing
+from streamtables.positions import CLOCK, Standing
 from streamtables.refresh.adopt import reconciled
+from streamtables.refresh.clock import clock_rows
 from streamtables.refresh.surroundings import Surroundings
 
 
@@ -78,6 +80,8 @@ def stored_standing(
 def _bind_roots(
     spark: Session, table: StreamTable, snapshot: CatalogSnapshot, standing: Standing
 ) -> None:
+    if (moment := standing.base_frontier.get(CLOCK)) is not None:
+        bind(spark, view_name(CLOCK_TABLE, "after"), clock_rows(moment))
     for root in snapshot.definitions.roots(table.id):
         source = snapshot.sources[root]
         version = TableVersion(source.location, standing.base_frontier[root])

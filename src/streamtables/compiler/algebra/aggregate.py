@@ -26,6 +26,10 @@ class AggregateCall:
     condition: exp.Expr | None
     type: SqlType
     distinct: bool = False
+    order: tuple[exp.Expr, ...] = ()
+    """What decides where the order of the rows does: WITHIN GROUP, or the rows' key."""
+    sorted_sum: bool = False
+    """Whether floats are added in a fixed order, so that the sum depends on the rows alone."""
 
     @property
     def over_star(self) -> bool:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra.keyed import contains_keyed
+from streamtables.compiler.algebra.keyed import must_be_computed
 from streamtables.compiler.algebra.node import (
     Column,
     Kind,
@@ -113,7 +113,7 @@ def _reachable(join: InnerJoin, part: Node, delta: Node) -> Node:
 
     A scan needs no such cut: the join itself, walked from the changes, is one.
     """
-    if not contains_keyed(part):
+    if not must_be_computed(part):
         return part
     changed = set(delta.names)
     pairs = tuple(

@@ -46,13 +46,17 @@ class Keyed(Unary):
         return False
 
     @property
-    def key(self) -> tuple[str, ...]:
+    def compares_rows(self) -> bool:
+        return True
+
+    @property
+    def key(self) -> tuple[str, ...] | None:
         return self.key_columns
 
 
-def contains_keyed(node: Node) -> bool:
-    """Whether some part of the relation has to be computed group by group."""
-    return isinstance(node, Keyed) or any(contains_keyed(item) for item in node.inputs)
+def must_be_computed(node: Node) -> bool:
+    """Whether some part of the relation has to be computed from groups of rows."""
+    return node.compares_rows or any(must_be_computed(item) for item in node.inputs)
 
 
 def touched_keys(node: Keyed) -> Keys:

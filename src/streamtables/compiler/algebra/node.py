@@ -62,6 +62,11 @@ class Node:
         """Columns whose values tell the rows apart; None when equal rows may occur."""
         return None
 
+    @property
+    def compares_rows(self) -> bool:
+        """Whether what becomes of a row depends on other rows, so that groups must be computed."""
+        return False
+
     def with_inputs(self, *inputs: Node) -> Node:
         """Return the same operator over other inputs."""
         raise NotImplementedError

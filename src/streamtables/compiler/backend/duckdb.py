@@ -19,6 +19,23 @@ def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
             present = [exp.Not(this=exp.Is(this=value, expression=exp.null())) for value in values]
             counted = exp.Case(ifs=[exp.If(this=exp.and_(*present), true=exp.Literal.number(1))])
             count.replace(exp.Count(this=counted))
+    for sum_ in list(tree.find_all(exp.Reduce)):
+        # Sums in a fixed order; DuckDB adds a sorted list from its first item on.
+        sum_.replace(exp.Anonymous(this="list_sum", expressions=[sum_.this]))
+    for view in tree.find_all(exp.Lateral):
+        if view.args.get("outer") and isinstance(view.this, exp.Explode | exp.Posexplode):
+            # OUTER keeps a row without items; DuckDB's UNNEST needs one item to do so.
+            items = view.this.this
+            some = exp.GT(
+                this=exp.Anonymous(this="len", expressions=[items.copy()]),
+                expression=exp.Literal.number(0),
+            )
+            nothing = exp.Array(expressions=[exp.null()])
+            view.this.set("this", exp.If(this=some, true=items.copy(), false=nothing))
+    for mode in list(tree.find_all(exp.Mode)):
+        if mode.args.get("deterministic"):
+            ordered = exp.Order(this=mode.this, expressions=[exp.Ordered(this=mode.this.copy())])
+            mode.replace(exp.Anonymous(this="mode", expressions=[ordered]))
     for hint in list(tree.find_all(exp.Hint)):
         hint.pop()
     return tree.sql("duckdb", identify=True, pretty=pretty)

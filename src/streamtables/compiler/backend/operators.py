@@ -14,9 +14,9 @@ from sqlglot import exp
 from streamtables.compiler.algebra import (
     WEIGHT,
     Aggregate,
-    AggregateCall,
     Distinct,
     Empty,
+    Existence,
     Filter,
     InnerJoin,
     Keys,
@@ -28,13 +28,15 @@ from streamtables.compiler.algebra import (
     Restrict,
     Scan,
     Sum,
+    TopK,
     Unfold,
     UnionAll,
 )
+from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.backend.binary_image import image
 from streamtables.compiler.backend.join_order import JoinStep, join_steps, starts_from_changes
 from streamtables.compiler.backend.select import aliased, name, one, ref, refs, select
-from streamtables.compiler.types import BIGINT, has_plain_image
+from streamtables.compiler.types import has_plain_image
 from streamtables.errors import InternalError
 
 
@@ -43,6 +45,11 @@ class Surroundings(Protocol):
 
     small_changes: bool
     """Whether changes are few enough to be sent to every task."""
+    recursions: dict[str, str]
+    """The names that recursive relations have in the statement."""
+
+    def fresh(self, stem: str) -> str:
+        """Return a name that the statement has not used yet."""
 
     def source(self, node: Node, alias: str) -> exp.Expr:
         """Return the FROM item for a relation, under an alias."""
@@ -105,7 +112,7 @@ def _(node: UnionAll, around: Surroundings) -> exp.Query:
 
 def _rows(node: Node, around: Surroundings) -> exp.Query:
     """Return the query of a relation itself, where a set operation can take it as it is."""
-    if not around.is_step(node) and not isinstance(node, Sum | UnionAll):
+    if not around.is_step(node) and not isinstance(node, Sum | UnionAll | TopK | Existence):
         return render(node, around)
     return select(refs(node), around.source(node, "t"))
 
@@ -151,7 +158,12 @@ def _walked(node: InnerJoin, steps: list[JoinStep], around: Surroundings) -> exp
         query.set("joins", [_join(step, around.source(step.part, "t2"))])
         running, signed = exp.Subquery(this=query, alias=_alias("t1")), bool(weights)
     ordered: list[exp.Expr] = [ref(item) for item in node.names]
-    return select([*ordered, *([ref(WEIGHT)] if node.signed else [])], running)
+    first = steps[0].conditions
+    return select(
+        [*ordered, *([ref(WEIGHT)] if node.signed else [])],
+        running,
+        where=exp.and_(*first) if first else None,
+    )
 
 
 def _broadcast(alias: str) -> exp.Hint:
@@ -179,37 +191,6 @@ def _(node: Aggregate, around: Surroundings) -> exp.Query:
     if node.group:
         query.set("group", exp.Group(expressions=[ref(item) for item in node.group]))
     return query
-
-
-def call_sql(call: AggregateCall) -> exp.Expr:
-    """Return an aggregate call as SQL."""
-    arguments = [argument.copy() for argument in call.arguments]
-    if call.distinct:
-        arguments = [exp.Distinct(expressions=arguments)]
-    if call.function in ("avg", "mean") and call.argument_types[0] == BIGINT:
-        return _exact_average(call, arguments)
-    return _filtered(call, exp.Anonymous(this=call.function, expressions=arguments))
-
-
-def _filtered(call: AggregateCall, function: exp.Expr) -> exp.Expr:
-    if call.condition is None:
-        return function
-    return exp.Filter(this=function, expression=exp.Where(this=call.condition.copy()))
-
-
-def _exact_average(call: AggregateCall, arguments: list[exp.Expr]) -> exp.Expr:
-    """Average BIGINT over an exact sum: a sum of doubles depends on the order of the rows."""
-    (argument,) = arguments
-    inner = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
-    wide = exp.cast(inner.copy(), "decimal(20,0)", dialect="spark")
-    summed = exp.Distinct(expressions=[wide]) if call.distinct else wide
-    total = _filtered(call, exp.Anonymous(this="sum", expressions=[summed]))
-    count = _filtered(call, exp.Anonymous(this="count", expressions=[argument]))
-    divisor = exp.Anonymous(this="nullif", expressions=[count, exp.Literal.number(0)])
-    return exp.Div(
-        this=exp.cast(total, "double", dialect="spark"),
-        expression=exp.cast(divisor, "double", dialect="spark"),
-    )
 
 
 @render.register

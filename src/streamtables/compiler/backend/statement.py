@@ -15,6 +15,8 @@ from typing import Literal
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
+from streamtables.compiler.algebra.recursive import reads_itself
+from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import name
@@ -112,6 +114,13 @@ class _Writer:
         self._naming = naming
         self.named = named
         self.kept: set[int] = set()
+        self.recursions: dict[str, str] = {}
+        self._used: dict[str, int] = {}
+
+    def fresh(self, stem: str) -> str:
+        """Return a name that the statement has not used yet."""
+        self._used[stem] = self._used.get(stem, 0) + 1
+        return f"__st_{stem}_{self._used[stem]}"
 
     def statement(self, root: Node) -> exp.Query:
         steps = [node for node in self._reachable(root) if id(node) in self.named]
@@ -166,7 +175,7 @@ def _named(root: Node) -> dict[int, str]:
     named: dict[int, str] = {}
     for node in order:
         shared = uses.get(id(node), 0) > 1 and not isinstance(node, Scan)
-        if node is root or not (shared or isinstance(node, _LANDMARKS)):
+        if node is root or not (shared or isinstance(node, _LANDMARKS)) or reads_itself(node):
             continue
         stem = _STEP_NAMES.get(type(node), "step")
         counters[stem] = counters.get(stem, 0) + 1

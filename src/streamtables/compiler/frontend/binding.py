@@ -6,15 +6,16 @@ place where it stands; `compile_query` decides what becomes of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Node, Project, Projection
 from streamtables.compiler.frontend.dialect import span_of
-from streamtables.compiler.frontend.scope import Namer, Relation, Visible
+from streamtables.compiler.frontend.scope import Namer, Relation, Scope, Visible
 from streamtables.compiler.schema import Schema
+from streamtables.compiler.types import SqlType
 from streamtables.errors import (
     NotIncrementalError,
     Span,
@@ -43,6 +44,9 @@ class Notes:
             self.lines.append(line)
 
 
+BindQuery = Callable[[exp.Query, "Binding"], Bound]
+
+
 @dataclass(frozen=True)
 class Binding:
     """The surroundings in which a part of a query is bound."""
@@ -51,7 +55,30 @@ class Binding:
     schema: Schema
     namer: Namer
     notes: Notes
+    bind_query: BindQuery
+    """Binds a query that stands inside another one."""
     named_queries: Mapping[str, Bound] = field(default_factory=dict)
+    enclosing: tuple[Scope, ...] = ()
+    """The scopes of the queries round this one, from the inside out."""
+
+    def inside(self, scope: Scope) -> Binding:
+        """Return the surroundings of a subquery in an expression over a scope."""
+        return replace(self, enclosing=(scope, *self.enclosing))
+
+    @property
+    def enclosing_types(self) -> dict[str, SqlType]:
+        """The columns of the enclosing queries, and their types."""
+        return {
+            item.inner: item.type
+            for scope in self.enclosing
+            for relation in scope.relations
+            for item in (*relation.columns, *scope.visible)
+        }
+
+    def types_of(self, *nodes: Node) -> dict[str, SqlType]:
+        """Return the types of all columns that an expression over these relations may read."""
+        own = {item.name: item.type for node in nodes for item in node.columns}
+        return {**self.enclosing_types, **own}
 
     def with_named_query(self, name: str, bound: Bound) -> Binding:
         """Return these surroundings with one more CTE in reach."""

@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping
 from sqlglot import exp
 
 from streamtables.compiler.frontend import functions
-from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.binding import Binding, Bound, column
+from streamtables.compiler.frontend.clock import at_the_moment, clock_call
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.scope import Scope, Visible
+from streamtables.compiler.frontend.scope import Meaning, Scope, Visible
+from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import (
     BOOLEAN,
@@ -34,14 +36,21 @@ def bind_expression(
     aggregates: bool = False,
     aliases: Mapping[str, exp.Expr] | None = None,
     alias_unless: Collection[str] | None = None,
+    subqueries: Subqueries | None = None,
+    windows: bool = False,
+    generator: bool = False,
 ) -> exp.Expr:
     """Return the expression over columns of the algebra.
 
     Aggregate calls pass only where `aggregates` says so; they stay as they are, for the grouping to
     take out.  `aliases` are bound expressions that may be named where the scope has no such column;
     with `alias_unless` also where it has one, outside aggregates, that is none of these columns.
+    `subqueries` collects the subqueries, in whose places columns then stand.  Window calls and, at
+    the top, a generator stay as they are where they may stand.
     """
-    check_calls(expression, binding, aggregates=aggregates)
+    if subqueries is not None:
+        expression = _without_subqueries(expression.copy(), scope, binding, subqueries)
+    check_calls(expression, binding, aggregates=aggregates, windows=windows, generator=generator)
 
     def bind(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Anonymous):
@@ -59,6 +68,86 @@ def bind_expression(
         return bound if _in_aggregate(node) else exp.paren(named.copy(), copy=False)
 
     return expression.copy().transform(bind)
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_NEGATED: dict[type[exp.Expr], type[exp.Binary]] = {
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.LT: exp.GTE,
+    exp.GTE: exp.LT,
+    exp.GT: exp.LTE,
+    exp.LTE: exp.GT,
+}
+
+
+def _without_subqueries(
+    node: exp.Expr, scope: Scope, binding: Binding, found: Subqueries
+) -> exp.Expr:
+    """Bind the outermost subqueries, and put columns in their places."""
+
+    def bound(query: exp.Expr) -> Bound:
+        bare = query.unnest()
+        assert isinstance(bare, exp.Query)
+        return binding.bind_query(bare, binding.inside(scope))
+
+    def compared(operand: exp.Expr, query: exp.Expr, operator: type[exp.Binary]) -> exp.Column:
+        inner = bound(query)
+        operand = operand.unnest()
+        values = operand.expressions if isinstance(operand, exp.Tuple) else [operand]
+        if len(values) != len(inner.columns):
+            raise SqlTypeError(
+                f"{len(values)} values compared with a subquery of {len(inner.columns)} columns",
+                sql=binding.sql,
+                span=span_of(node),
+                hint="Give the subquery one column for each value.",
+            )
+        operands = tuple(bind_expression(item, scope, binding) for item in values)
+        return found.add("any", inner, binding, operands, operator)
+
+    if (moment := clock_call(node)) is not None:
+        return at_the_moment(moment, found, binding)
+    match node:
+        case exp.Exists() if isinstance(node.this, exp.Query):
+            return found.add("exists", bound(_without_limit(node.this)), binding)
+        case exp.In() if node.args.get("query"):
+            return compared(node.this, node.args["query"], exp.EQ)
+        case exp.Binary() if isinstance(node, _COMPARISONS) and _quantified(node.expression):
+            query, operator = node.expression.this, type(node)
+            if isinstance(node.expression, exp.Any):
+                return compared(node.this, query, operator)
+            return exp.Not(this=compared(node.this, query, _NEGATED[operator]))
+        case exp.Subquery() | exp.Select() | exp.SetOperation():
+            inner = bound(node)
+            if len(inner.columns) != 1:
+                raise SqlTypeError(
+                    f"a subquery as a value has {len(inner.columns)} columns",
+                    sql=binding.sql,
+                    span=span_of(node),
+                    hint="Select one column.",
+                )
+            return found.add("scalar", inner, binding)
+    for child in list(node.iter_expressions()):
+        new = _without_subqueries(child, scope, binding, found)
+        if new is not child:
+            child.replace(new)
+    return node
+
+
+def _quantified(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query)
+
+
+def _without_limit(query: exp.Expr) -> exp.Expr:
+    """EXISTS asks for one row, so a limit of one or more says nothing."""
+    limit = query.args.get("limit")
+    if limit is None or query.args.get("offset") is not None:
+        return query
+    if not limit.expression.is_int or limit.expression.name == "0":
+        return query
+    without = query.copy()
+    without.set("limit", None)
+    return without
 
 
 def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Anonymous:
@@ -123,7 +212,14 @@ def _in_aggregate(node: exp.Expr) -> bool:
     return parent is not None and (is_aggregate(parent) or _in_aggregate(parent))
 
 
-def check_calls(expression: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
+def check_calls(
+    expression: exp.Expr,
+    binding: Binding,
+    *,
+    aggregates: bool,
+    windows: bool = False,
+    generator: bool = False,
+) -> None:
     """Refuse what an expression must not hold, with its place."""
     for node in expression.walk():
         if isinstance(node, exp.Array):
@@ -133,16 +229,33 @@ def check_calls(expression: exp.Expr, binding: Binding, *, aggregates: bool) -> 
             raise binding.unimplemented("TRANSFORM … USING", node)
         if isinstance(node, _SUBQUERIES) and not _is_list(node):
             raise binding.unimplemented("a subquery in an expression", node)
-        if isinstance(node, exp.Window):
-            raise binding.unimplemented("a window function", node)
-        if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp):
-            raise binding.unimplemented("the current time", node, word=node.sql_name())
+        if isinstance(node, exp.Window) and not windows:
+            raise UnknownNameError(
+                "a window function cannot stand here",
+                sql=binding.sql,
+                span=span_of(node),
+                detail="Window functions belong into the SELECT list, ORDER BY or QUALIFY.",
+                hint="Filter the result of a window function with QUALIFY.",
+            )
+        if clock_call(node) is not None:
+            raise binding.unimplemented("the current time in this place", node)
         if isinstance(node, exp.CurrentUser | exp.SessionUser):
             raise binding.not_incremental(_session_reason(node.sql()), node)
         if isinstance(node, exp.Placeholder | exp.Parameter):
             raise binding.unsupported("a parameter", node, word=node.sql(VerbatimSpark))
         if name := function_name(node):
-            _check_call(name, node, binding, aggregates=aggregates)
+            if generator and node is expression and name in functions.GENERATORS:
+                continue
+            in_window = windows and _in_window(node)
+            _check_call(name, node, binding, aggregates=aggregates or in_window)
+
+
+def _in_window(node: exp.Expr) -> bool:
+    """Whether a call is the function of a window."""
+    parent = node.parent
+    while isinstance(parent, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        node, parent = parent, parent.parent
+    return isinstance(parent, exp.Window) and parent.this is node
 
 
 def _is_list(node: exp.Expr) -> bool:
@@ -156,6 +269,8 @@ def function_name(node: exp.Expr) -> str | None:
         return str(node.this).lower()
     if isinstance(node, exp.Any) and not isinstance(node.parent, exp.Binary):
         return "any"
+    if isinstance(node, exp.WithinGroup):
+        return function_name(node.this)
     return "listagg" if isinstance(node, exp.GroupConcat) else None
 
 
@@ -179,8 +294,6 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
         raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
     if name in functions.SESSION:
         raise binding.not_incremental(_session_reason(name), node)
-    if name in functions.CLOCK and not (name == "unix_timestamp" and node.expressions):
-        raise binding.unimplemented("the current time", node)
     if name in functions.GENERATORS | functions.TIME_WINDOWS:
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
@@ -198,7 +311,7 @@ def _session_reason(name: str) -> str:
 
 
 def _bound_column(node: exp.Column, scope: Scope, binding: Binding) -> exp.Expr:
-    meaning, fields = scope.resolve(node, binding.sql)
+    meaning, fields = _meaning(node, scope, binding)
     bound: exp.Expr = column(meaning.inner)
     if span := span_of(node):
         # Later errors about this column still point into the user's text.
@@ -208,6 +321,14 @@ def _bound_column(node: exp.Column, scope: Scope, binding: Binding) -> exp.Expr:
         type_ = _field_of(type_, name, node, binding)
         bound = exp.Dot(this=bound, expression=name.copy())
     return bound
+
+
+def _meaning(node: exp.Column, scope: Scope, binding: Binding) -> Meaning:
+    """Look a name up here first, then in the enclosing queries, from the inside out."""
+    for place in (scope, *binding.enclosing):
+        if (found := place.find(node, binding.sql)) is not None:
+            return found
+    return scope.resolve(node, binding.sql)
 
 
 def _field_of(type_: SqlType, name: exp.Expr, node: exp.Column, binding: Binding) -> SqlType:
@@ -235,11 +356,6 @@ def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
 def all_of(conditions: list[exp.Expr]) -> exp.Expr:
     """Join conditions with AND."""
     return exp.and_(*conditions, copy=False) if len(conditions) > 1 else conditions[0]
-
-
-def columns_in(expression: exp.Expr) -> set[str]:
-    """Return the columns of the algebra that an expression reads."""
-    return {item.name for item in expression.find_all(exp.Column)}
 
 
 def check_condition(condition: exp.Expr, types: Types, binding: Binding) -> None:

@@ -48,8 +48,42 @@ AGGREGATES = _words(
 )
 """Functions that turn many rows into one value."""
 
-MAINTAINED_AGGREGATES = frozenset({"count", "sum", "avg", "mean", "min", "max"})
+FIRST = frozenset({"first", "first_value", "any_value"})
+LAST = frozenset({"last", "last_value"})
+COLLECTIONS = frozenset({"collect_list", "collect_set", "array_agg"})
+FLOATING = _words(
+    """corr covar_pop covar_samp kurtosis regr_avgx regr_avgy regr_intercept regr_r2 regr_slope
+    regr_sxx regr_sxy regr_syy skewness std stddev stddev_pop stddev_samp var_pop var_samp variance
+    """
+)
+"""Aggregates that compute with floats, whatever they are given."""
+
+ONE_ARGUMENT = _words("sum avg mean min max count_if bool_and bool_or every some any")
+"""Aggregates of exactly one value."""
+
+MAINTAINED_AGGREGATES = (
+    FIRST
+    | LAST
+    | COLLECTIONS
+    | FLOATING
+    | ONE_ARGUMENT
+    | _words(
+        """approx_count_distinct bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg
+        bitmap_or_agg count listagg string_agg max_by median min_by mode percentile percentile_cont
+        percentile_disc regr_count try_avg try_sum"""
+    )
+)
 """Aggregates that have a rule."""
+
+DEPENDS_ON_ROW_ORDER = _words("approx_percentile histogram_numeric percentile_approx")
+"""Aggregates whose answer nothing can make deterministic."""
+
+ORDER_DEPENDENT = FIRST | LAST | COLLECTIONS | frozenset({"listagg", "string_agg"})
+"""Aggregates whose answer depends on the order of the rows, unless one is given."""
+
+_BOOLEANS = _words("bool_and bool_or every some any")
+_COUNTS = _words("count count_if approx_count_distinct regr_count")
+_SAME_AS_ARGUMENT = FIRST | LAST | _words("min max min_by max_by mode bit_and bit_or bit_xor")
 
 TIME_WINDOWS = frozenset({"session_window", "window", "window_time"})
 """Calls that Spark's analyser turns into grouping of their own."""
@@ -127,15 +161,25 @@ def fixed_type(function: str) -> SqlType:
 
 def aggregate_type(function: str, argument: SqlType) -> SqlType:
     """Return the type of an aggregate over an argument type, as Spark derives it."""
+    if function in _COUNTS:
+        return BIGINT
+    if function in _SAME_AS_ARGUMENT:
+        return argument
+    if function in _BOOLEANS:
+        return BOOLEAN
+    if function in FLOATING:
+        return DOUBLE
+    if function in COLLECTIONS:
+        return UNKNOWN if argument == UNKNOWN else SqlType(f"array<{argument}>")
     match function:
-        case "count":
-            return BIGINT
-        case "min" | "max":
-            return argument
-        case "sum":
+        case "sum" | "try_sum":
             return _sum_type(argument)
-        case "avg" | "mean":
+        case "avg" | "mean" | "try_avg":
             return _average_type(argument)
+        case "listagg" | "string_agg":
+            return argument if argument == STRING else UNKNOWN
+        case "median":
+            return DOUBLE if is_numeric(argument) else UNKNOWN
         case _:
             return UNKNOWN
 

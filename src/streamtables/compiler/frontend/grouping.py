@@ -6,47 +6,27 @@ that the aggregate node gives.  What is then left of the input is an error of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import (
-    Aggregate,
-    AggregateCall,
-    Filter,
-    Node,
-    Project,
-    Projection,
-)
-from streamtables.compiler.frontend import functions
+from streamtables.compiler.algebra import Aggregate, Node, Project, Projection
+from streamtables.compiler.algebra.expressions import columns_in
+from streamtables.compiler.frontend.aggregates import bind_call, call_name, calls_in, distinct_calls
+from streamtables.compiler.frontend.attach import attached, filtered
 from streamtables.compiler.frontend.binding import Binding, column
-from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.expressions import (
-    bind_expression,
-    check_condition,
-    check_types,
-    function_name,
-    is_aggregate,
-)
+from streamtables.compiler.frontend.correlation import free_columns, with_free_columns
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.expressions import bind_expression, check_types, function_name
+from streamtables.compiler.frontend.grouping_sets import aggregate_sets, expanded
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.scope import Scope
+from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
+from streamtables.compiler.frontend.subqueries import Subqueries, Subquery
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import BIGINT, UNKNOWN
 from streamtables.errors import SqlTypeError, UnknownNameError
 
-_GROUPINGS: dict[type[exp.Expr], str] = {
-    exp.Rollup: "ROLLUP",
-    exp.Cube: "CUBE",
-    exp.GroupingSets: "GROUPING SETS",
-}
-
-
-@dataclass(frozen=True)
-class SelectItem:
-    """One item of a select list, bound over FROM, and the name it is shown under."""
-
-    shown: str
-    expression: exp.Expr
+_GROUPING_CALLS = ("grouping", "grouping_id")
 
 
 @dataclass(frozen=True)
@@ -57,6 +37,18 @@ class Grouped:
     groups: tuple[tuple[exp.Expr, str], ...]
     calls: tuple[tuple[exp.Expr, str], ...]
     binding: Binding
+    subqueries: Subqueries
+
+    def rewrite_subquery(self, subquery: Subquery) -> Subquery:
+        """Return a subquery that reads the aggregate's columns where it read those of FROM."""
+        inner = subquery.bound.node
+        taken = free_columns(inner) - set(self.binding.enclosing_types)
+        meaning = {name: self.rewrite(column(name)) for name in taken}
+        return replace(
+            subquery,
+            bound=replace(subquery.bound, node=with_free_columns(inner, meaning)),
+            operands=tuple(self.rewrite(item) for item in subquery.operands),
+        )
 
     def rewrite(self, expression: exp.Expr) -> exp.Expr:
         """Return an expression over FROM as one over the aggregate's columns."""
@@ -64,6 +56,8 @@ class Grouped:
             if expression == known:
                 return column(name)
         if isinstance(expression, exp.Column):
+            if expression.name in self.binding.enclosing_types | self.subqueries.types():
+                return expression
             raise UnknownNameError(
                 f'column "{expression.name}" is neither grouped nor aggregated',
                 sql=self.binding.sql,
@@ -71,10 +65,20 @@ class Grouped:
                 hint="Add it to GROUP BY, or put it into an aggregate.",
             )
         result = expression.copy()
+        keep = result.this if isinstance(result, exp.Window) else None
         for child in list(result.iter_expressions()):
-            replacement = self.rewrite(child)
+            # The function of a window is no aggregate of this level, whatever its name.
+            replacement = self._rewrite_parts(child) if child is keep else self.rewrite(child)
             if replacement is not child:
                 child.replace(replacement)
+        return result
+
+    def _rewrite_parts(self, expression: exp.Expr) -> exp.Expr:
+        result = expression.copy()
+        wrapped = isinstance(result, exp.Filter | exp.IgnoreNulls | exp.RespectNulls)
+        for child in list(result.iter_expressions()):
+            inner = wrapped and child is result.this
+            child.replace(self._rewrite_parts(child) if inner else self.rewrite(child))
         return result
 
 
@@ -82,38 +86,129 @@ def needs_grouping(select: exp.Select, items: list[SelectItem]) -> bool:
     """Whether a select makes groups: by GROUP BY, or by an aggregate without it."""
     having = select.args.get("having")
     return bool(
-        select.args.get("group") or having or any(_calls_in(item.expression) for item in items)
+        select.args.get("group") or having or any(calls_in(item.expression) for item in items)
     )
 
 
 def bind_groups(
-    select: exp.Select, node: Node, items: list[SelectItem], scope: Scope, binding: Binding
-) -> tuple[Node, list[SelectItem]]:
-    """Return the aggregated (and HAVING-filtered) relation and the select list over it."""
-    groups = _group_expressions(select, items, scope, binding)
-    having = _bound_having(select, items, scope, binding, groups)
-    calls = _distinct_calls([*(item.expression for item in items), *([having] if having else [])])
-    if not groups and not calls:
-        # HAVING alone makes one group of all rows, of which nothing is asked.
-        calls = [exp.Anonymous(this="count", expressions=[exp.Star()])]
-    types = {item.name: item.type for item in node.columns}
+    select: exp.Select,
+    node: Node,
+    items: list[SelectItem],
+    scope: Scope,
+    binding: Binding,
+    subqueries: Subqueries,
+) -> tuple[Node, list[SelectItem], Subqueries]:
+    """Return the aggregated (and HAVING-filtered) relation and the select list over it.
+
+    What is left of the subqueries belongs to the aggregated relation.
+    """
+    sets = _grouping_sets(select, items, scope, binding)
+    groups = _unique([item for chosen in sets for item in chosen])
+    having = _bound_having(select, items, scope, binding, groups, subqueries)
+    read = [*(item.expression for item in items), *([having] if having is not None else [])]
+    calls = distinct_calls(read)
+    below = subqueries.in_expression(exp.Tuple(expressions=[c.copy() for c in (*calls, *groups)]))
+    node = attached(node, below, binding)
+    grouped = _grouped(node, groups, sets, calls, select, binding, subqueries)
+    above = Subqueries([grouped.rewrite_subquery(item) for item in subqueries.without(below).found])
+    rewritten = [item.over(grouped.rewrite(item.expression)) for item in items]
+    if having is None:
+        return grouped.node, rewritten, above
+    condition = grouped.rewrite(having)
+    in_having = above.in_expression(condition)
+    rest = above.without(in_having)
+    shared = Subqueries(
+        [
+            item
+            for item in in_having.found
+            if any(item.name in columns_in(r.expression) for r in rewritten)
+        ]
+    )
+    kept = attached(grouped.node, shared, binding)
+    filtered_rows = filtered(kept, condition, in_having.without(shared), binding)
+    return filtered_rows, rewritten, rest
+
+
+def _grouped(
+    node: Node,
+    groups: list[exp.Expr],
+    sets: list[list[exp.Expr]],
+    calls: list[exp.Expr],
+    select: exp.Select,
+    binding: Binding,
+    subqueries: Subqueries,
+) -> Grouped:
+    types = binding.types_of(node)
     for expression in groups:
         check_types(expression, types, binding)
         check_key_type(type_of(expression, types), expression, binding)
     prepared, named_groups = _with_group_columns(node, groups, types, binding)
-    named_calls = [(call, binding.namer.fresh(_call_name(call))) for call in calls]
-    aggregate = Aggregate(
-        prepared,
-        tuple(name for _, name in named_groups),
-        tuple(_call(call, name, types, binding) for call, name in named_calls),
-    )
-    grouped = Grouped(aggregate, tuple(named_groups), tuple(named_calls), binding)
-    rewritten = [SelectItem(item.shown, grouped.rewrite(item.expression)) for item in items]
-    if having is None:
-        return aggregate, rewritten
-    condition = grouped.rewrite(having)
-    check_condition(condition, {c.name: c.type for c in aggregate.columns}, binding)
-    return Filter(aggregate, condition), rewritten
+    asked = [call for call in calls if function_name(call) in _GROUPING_CALLS]
+    plain = [call for call in calls if call not in asked]
+    if not groups and not plain and len(sets) == 1:
+        # HAVING alone makes one group of all rows, of which nothing is asked.
+        plain = [exp.Anonymous(this="count", expressions=[exp.Star()])]
+    named_calls = [(call, binding.namer.fresh(call_name(call))) for call in plain]
+    made = tuple(bind_call(call, name, prepared, types, binding) for call, name in named_calls)
+    columns = tuple(name for _, name in named_groups)
+    if not _has_sets(select):
+        if asked:
+            raise SqlTypeError(
+                f'"{function_name(asked[0])}" needs ROLLUP, CUBE or GROUPING SETS',
+                sql=binding.sql,
+                span=span_of(asked[0]),
+                hint="Take the call away, or group by sets.",
+            )
+        return Grouped(
+            Aggregate(prepared, columns, made),
+            tuple(named_groups),
+            tuple(named_calls),
+            binding,
+            subqueries,
+        )
+    by_expression = {name: expression for expression, name in named_groups}
+    chosen = [frozenset(name for name in columns if by_expression[name] in some) for some in sets]
+    groupings = [_asked(call, named_groups, binding) for call in asked]
+    branches = aggregate_sets(prepared, columns, chosen, made, groupings, binding)
+    shown = [
+        (expression, out)
+        for (expression, _), out in zip(named_groups, branches.groups, strict=True)
+    ]
+    answers = [(call, name) for call, (name, _) in zip(asked, groupings, strict=True)]
+    return Grouped(branches.node, tuple(shown), (*named_calls, *answers), binding, subqueries)
+
+
+def _asked(
+    call: exp.Expr, named_groups: list[tuple[exp.Expr, str]], binding: Binding
+) -> tuple[str, tuple[str, ...]]:
+    """Return a name for GROUPING or GROUPING_ID, and the group columns it asks about."""
+    bit = function_name(call) == "grouping"
+    name = binding.namer.fresh("grouping_bit" if bit else "grouping_id")
+    if not call.expressions:
+        return name, tuple(column_name for _, column_name in named_groups)
+    names = dict((expression, column_name) for expression, column_name in named_groups)
+    for item in call.expressions:
+        if item not in names:
+            raise UnknownNameError(
+                "GROUPING asks about something that is not grouped by",
+                sql=binding.sql,
+                span=span_of(item),
+                hint="Name an expression of GROUP BY.",
+            )
+    return name, tuple(names[item] for item in call.expressions)
+
+
+def _unique(expressions: list[exp.Expr]) -> list[exp.Expr]:
+    found: list[exp.Expr] = []
+    for expression in expressions:
+        if expression not in found:
+            found.append(expression)
+    return found
+
+
+def _has_sets(select: exp.Select) -> bool:
+    group = select.args.get("group")
+    return group is not None and expanded(group) is not None
 
 
 def _bound_having(
@@ -122,6 +217,7 @@ def _bound_having(
     scope: Scope,
     binding: Binding,
     groups: list[exp.Expr],
+    subqueries: Subqueries,
 ) -> exp.Expr | None:
     """Bind HAVING, which may also name an item of the select list.
 
@@ -130,34 +226,36 @@ def _bound_having(
     having = select.args.get("having")
     if having is None:
         return None
-    shown = {item.shown.lower(): item.expression for item in items}
+    shown = aliases_of([item for item in items if not item.hidden])
     grouped = {item.name for item in groups if isinstance(item, exp.Column)}
     return bind_expression(
-        having.this, scope, binding, aggregates=True, aliases=shown, alias_unless=grouped
+        having.this,
+        scope,
+        binding,
+        aggregates=True,
+        aliases=shown,
+        alias_unless=grouped,
+        subqueries=subqueries,
     )
 
 
-def _group_expressions(
+def _grouping_sets(
     select: exp.Select, items: list[SelectItem], scope: Scope, binding: Binding
-) -> list[exp.Expr]:
+) -> list[list[exp.Expr]]:
+    """Return the sets of bound expressions to group by: one, unless the user asks for several."""
     group = select.args.get("group")
     if group is None:
-        return []
-    for kind in ("grouping_sets", "cube", "rollup", "totals"):
-        if group.args.get(kind):
-            raise binding.unimplemented(kind.upper().replace("_", " "), group)
-    for item in group.expressions:
-        if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
-            raise binding.unimplemented(_GROUPINGS[type(item)], group)
+        return [[]]
+    if group.args.get("totals"):
+        raise binding.unsupported("WITH TOTALS", group)
     if group.args.get("all"):
-        found = [item.expression for item in items if not _calls_in(item.expression)]
-    else:
-        found = [_group_expression(item, items, scope, binding) for item in group.expressions]
-    unique: list[exp.Expr] = []
-    for expression in found:
-        if expression not in unique:
-            unique.append(expression)
-    return unique
+        shown = [item for item in items if not item.hidden]
+        return [_unique([i.expression for i in shown if not calls_in(i.expression)])]
+    sets = expanded(group) or [tuple(group.expressions)]
+    return [
+        _unique([_group_expression(item, items, scope, binding) for item in chosen])
+        for chosen in sets
+    ]
 
 
 def _group_expression(
@@ -167,6 +265,7 @@ def _group_expression(
     item = item.unnest()
     if isinstance(item, exp.Tuple):
         raise binding.unimplemented("GROUP BY a row of values", item, word="GROUP BY")
+    items = [shown for shown in items if not shown.hidden]
     if isinstance(item, exp.Literal) and not item.is_string:
         position = int(item.name) if item.name.isdigit() else 0
         if not 1 <= position <= len(items):
@@ -177,7 +276,7 @@ def _group_expression(
                 hint=f"Use a number between 1 and {len(items)}.",
             )
         chosen = items[position - 1].expression
-        if _calls_in(chosen):
+        if calls_in(chosen):
             raise UnknownNameError(
                 f"GROUP BY position {item.name} is an aggregate",
                 sql=binding.sql,
@@ -189,13 +288,13 @@ def _group_expression(
         name = item.name.lower()
         if not scope.has(name):
             for candidate in items:
-                if candidate.shown.lower() == name and not _calls_in(candidate.expression):
+                if candidate.shown.lower() == name and not calls_in(candidate.expression):
                     return candidate.expression
     return bind_expression(item, scope, binding, aliases=_plain_items(items))
 
 
 def _plain_items(items: list[SelectItem]) -> dict[str, exp.Expr]:
-    return {i.shown.lower(): i.expression for i in items if not _calls_in(i.expression)}
+    return {i.shown.lower(): i.expression for i in items if not calls_in(i.expression)}
 
 
 def _with_group_columns(
@@ -215,87 +314,3 @@ def _with_group_columns(
         return node, named
     passed = tuple(Projection(item.name, column(item.name), item.type) for item in node.columns)
     return Project(node, passed + tuple(extra)), named
-
-
-def _calls_in(expression: exp.Expr) -> list[exp.Expr]:
-    """Return the outermost aggregate calls, each with its FILTER when it has one."""
-    if isinstance(expression, exp.Filter) or is_aggregate(expression):
-        return [expression]
-    return [call for child in expression.iter_expressions() for call in _calls_in(child)]
-
-
-def _distinct_calls(expressions: list[exp.Expr]) -> list[exp.Expr]:
-    unique: list[exp.Expr] = []
-    for expression in expressions:
-        for call in _calls_in(expression):
-            if call not in unique:
-                unique.append(call)
-    return unique
-
-
-def _call_name(call: exp.Expr) -> str:
-    return function_name(call.this if isinstance(call, exp.Filter) else call) or "aggregate"
-
-
-def _call(call: exp.Expr, name: str, types: Types, binding: Binding) -> AggregateCall:
-    condition = call.expression.this if isinstance(call, exp.Filter) else None
-    inner = call.this if isinstance(call, exp.Filter) else call
-    function = function_name(inner) or ""
-    if function not in functions.MAINTAINED_AGGREGATES:
-        text = f'aggregate "{function}"' if function else "this aggregate"
-        raise binding.unimplemented(text, inner)
-    distinct, arguments = _arguments(inner)
-    _check_arguments(function, inner, arguments, types, binding)
-    if condition is not None:
-        check_condition(condition, types, binding)
-    argument_types = tuple(
-        BIGINT if isinstance(item, exp.Star) else type_of(item, types) for item in arguments
-    )
-    if function in ("min", "max"):
-        check_key_type(argument_types[0], arguments[0], binding)
-    result = functions.aggregate_type(function, argument_types[0])
-    return AggregateCall(
-        name, function, arguments, argument_types, condition, result, distinct=distinct
-    )
-
-
-def _arguments(call: exp.Expr) -> tuple[bool, tuple[exp.Expr, ...]]:
-    arguments = tuple(call.expressions)
-    if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
-        return True, tuple(arguments[0].expressions)
-    return False, arguments
-
-
-def _check_arguments(
-    function: str,
-    call: exp.Expr,
-    arguments: tuple[exp.Expr, ...],
-    types: Types,
-    binding: Binding,
-) -> None:
-    star = any(isinstance(item, exp.Star) for item in arguments)
-    if not arguments or (function != "count" and (len(arguments) != 1 or star)):
-        raise SqlTypeError(
-            f'"{function}" takes one argument',
-            sql=binding.sql,
-            span=span_of(call),
-            hint="Give one value or expression.",
-        )
-    for item in arguments:
-        if nested := _calls_in(item):
-            raise SqlTypeError(
-                "an aggregate cannot stand inside another",
-                sql=binding.sql,
-                span=span_of(nested[0]),
-                hint="Compute the inner one in a subquery.",
-            )
-        check_types(item, types, binding)
-        found = UNKNOWN if isinstance(item, exp.Star) else type_of(item, types)
-        if not functions.accepts(function, found):
-            raise SqlTypeError(
-                f'"{function}" does not take a value of type {found}',
-                sql=binding.sql,
-                span=span_of(item) or span_of(call),
-                detail=f"The argument is {item.sql(dialect=VerbatimSpark)}.",
-                hint="Cast the argument to a number.",
-            )

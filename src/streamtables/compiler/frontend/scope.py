@@ -27,6 +27,10 @@ class Visible:
     type: SqlType
 
 
+Meaning = tuple[Visible, tuple[exp.Expr, ...]]
+"""A column, and the struct fields that follow its name."""
+
+
 @dataclass(frozen=True)
 class Relation:
     """One item of a FROM clause: its alias (with a namespace where it has one) and its columns."""
@@ -56,8 +60,19 @@ class Scope:
         """Return the scope of one relation."""
         return cls((relation,), relation.columns)
 
-    def resolve(self, column: exp.Column, sql: str) -> tuple[Visible, tuple[exp.Expr, ...]]:
+    def beside(self, other: Scope) -> Scope:
+        """Return the scope of both FROM clauses together."""
+        return Scope(self.relations + other.relations, self.visible + other.visible)
+
+    def resolve(self, column: exp.Column, sql: str) -> Meaning:
         """Return the column that a reference means, and the struct fields that follow it."""
+        found = self.find(column, sql)
+        if found is None:
+            raise self._unknown(column, sql)
+        return found
+
+    def find(self, column: exp.Column, sql: str) -> Meaning | None:
+        """Return what a reference means; None where nothing here has that name."""
         parts = tuple(column.parts)
         for split in range(len(parts) - 1, 0, -1):
             qualifier = tuple(part.name for part in parts[:split])
@@ -68,9 +83,7 @@ class Scope:
             if found:
                 return _only(found, column, sql), parts[split + 1 :]
         found = _named(parts[0].name, self.visible)
-        if not found:
-            raise self._unknown(column, sql)
-        return _only(found, column, sql), parts[1:]
+        return (_only(found, column, sql), parts[1:]) if found else None
 
     def star(self, qualifier: tuple[str, ...] = ()) -> tuple[Visible, ...] | None:
         """Return what `*` or `alias.*` shows; None when no relation has that alias."""

@@ -1,49 +1,81 @@
-"""Binding of one SELECT: FROM, WHERE, groups, the select list and DISTINCT, in SQL's order."""
+"""Binding of one SELECT: FROM, WHERE, groups, windows, the select list, DISTINCT, the first rows.
+
+The parts are bound in SQL's order.  Items that only ORDER BY needs travel with the select list as
+hidden ones, so that groups and windows are made for them too.
+"""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Distinct, Node, Project, Projection
+from streamtables.compiler.frontend.attach import attached, filtered
 from streamtables.compiler.frontend.binding import Binding, Bound, column
-from streamtables.compiler.frontend.dialect import VerbatimSpark
+from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
 from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_columns
-from streamtables.compiler.frontend.from_clause import BindQuery, bind_from, with_condition
-from streamtables.compiler.frontend.grouping import SelectItem, bind_groups, needs_grouping
+from streamtables.compiler.frontend.from_clause import bind_from
+from streamtables.compiler.frontend.from_parts import FromClause, with_condition
+from streamtables.compiler.frontend.generators import generated_items, with_lateral_view
+from streamtables.compiler.frontend.grouping import bind_groups, needs_grouping
 from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.ordering import HIDDEN, has_limit, limited, ordinal
 from streamtables.compiler.frontend.scope import Scope, Visible
+from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
+from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.typing import type_of
-from streamtables.errors import SqlSyntaxError
+from streamtables.compiler.frontend.windows import bind_windows, name_windows
+from streamtables.errors import SqlSyntaxError, UnknownNameError
 
 _KNOWN_CLAUSES = frozenset(
     {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", "order"}
-    | {"limit", "offset", "hint", "kind", "operation_modifiers"}
+    | {"limit", "offset", "hint", "kind", "operation_modifiers", "laterals", "windows", "qualify"}
 )
 
 _ORDERINGS = {"sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY"}
-_CLAUSE_NAMES = {"laterals": "LATERAL VIEW", "windows": "WINDOW", "locks": "FOR UPDATE"}
+_CLAUSE_NAMES = {"locks": "FOR UPDATE"}
 
 
-def bind_select(select: exp.Select, binding: Binding, bind_query: BindQuery) -> Bound:
-    """Bind a SELECT without its WITH, ORDER BY and LIMIT, which the query level handles."""
+def bind_select(select: exp.Select, binding: Binding) -> Bound:
+    """Bind a SELECT without its WITH, which the query level handles."""
     _refuse_clauses(select, binding)
     if select.args.get("hint"):
         binding.notes.add("Hints in the query are ignored.")
-    clause = bind_from(select, binding, bind_query)
+    select = name_windows(select)
+    clause = bind_from(select, binding)
+    for view in select.args.get("laterals") or ():
+        clause = with_lateral_view(clause, view, binding)
     if where := select.args.get("where"):
         clause = with_condition(clause, where.this, binding)
-    node = clause.joined()
-    items = _select_items(select, clause.scope, binding)
-    if needs_grouping(select, items):
-        node, items = bind_groups(select, node, items, clause.scope, binding)
-    bound = _projected(node, items, binding)
+    return _bind_list(select, clause, binding)
+
+
+def _bind_list(select: exp.Select, clause: FromClause, binding: Binding) -> Bound:
+    """Bind everything above WHERE."""
+    subqueries = Subqueries()
+    node = clause.joined(binding)
+    items = _select_items(select, clause.scope, binding, subqueries)
+    qualify = _qualify(select, items, clause.scope, binding, subqueries)
+    order = _order_items(select, items, clause.scope, binding, subqueries)
+    hidden = [item for item, _ in order if item.hidden]
+    everything = [*items, *hidden, *([qualify] if qualify else [])]
+    if needs_grouping(select, everything):
+        node, everything, subqueries = bind_groups(
+            select, node, everything, clause.scope, binding, subqueries
+        )
+    node = attached(node, subqueries, binding)
+    node, expressions = bind_windows(node, [item.expression for item in everything], binding)
+    everything = [
+        item.over(expression) for item, expression in zip(everything, expressions, strict=True)
+    ]
+    if qualify:
+        node = filtered(node, everything.pop().expression, Subqueries(), binding)
+    node, everything = generated_items(node, everything, binding)
+    bound = _projected(node, everything, binding)
     if distinct := select.args.get("distinct"):
-        if distinct.args.get("on"):
-            raise binding.unsupported("DISTINCT ON", distinct)
-        for shown in bound.columns:
-            check_key_type(shown.type, select.expressions[0], binding)
-        bound = Bound(Distinct(bound.node), bound.columns)
-    return bound
+        bound = _distinct(bound, distinct, select, binding, hidden=bool(hidden))
+    if not has_limit(select):
+        return bound
+    return limited(bound, _order_columns(bound, order, items, everything), select, binding)
 
 
 def _refuse_clauses(select: exp.Select, binding: Binding) -> None:
@@ -65,22 +97,106 @@ def _refuse_clauses(select: exp.Select, binding: Binding) -> None:
         )
 
 
-def _select_items(select: exp.Select, scope: Scope, binding: Binding) -> list[SelectItem]:
+def _select_items(
+    select: exp.Select, scope: Scope, binding: Binding, subqueries: Subqueries
+) -> list[SelectItem]:
     items: list[SelectItem] = []
     earlier: dict[str, exp.Expr] = {}
     for item in select.expressions:
         if (star := star_columns(item, scope, binding)) is not None:
             items.extend(SelectItem(shown.shown, column(shown.inner)) for shown in star)
-        else:
-            inner = item.this if isinstance(item, exp.Alias) else item
-            if isinstance(item, exp.Aliases):
-                raise binding.unimplemented("a generator in the select list", item)
-            # An item may name an earlier one, where FROM has no such column.
-            bound = bind_expression(inner, scope, binding, aggregates=True, aliases=earlier)
-            items.append(SelectItem(_shown_name(item), bound))
-            if isinstance(item, exp.Alias):
-                earlier[item.alias.lower()] = bound
+            continue
+        inner = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+        # An item may name an earlier one, where FROM has no such column.
+        bound = bind_expression(
+            inner,
+            scope,
+            binding,
+            aggregates=True,
+            aliases=earlier,
+            subqueries=subqueries,
+            windows=True,
+            generator=True,
+        )
+        names = tuple(name.name for name in item.expressions if isinstance(item, exp.Aliases))
+        items.append(SelectItem(_shown_name(item), bound, names=names))
+        if isinstance(item, exp.Alias):
+            earlier[item.alias.lower()] = bound
     return items
+
+
+def _qualify(
+    select: exp.Select,
+    items: list[SelectItem],
+    scope: Scope,
+    binding: Binding,
+    subqueries: Subqueries,
+) -> SelectItem | None:
+    qualify = select.args.get("qualify")
+    if qualify is None:
+        return None
+    bound = bind_expression(
+        qualify.this,
+        scope,
+        binding,
+        aggregates=True,
+        aliases=aliases_of(items),
+        subqueries=subqueries,
+        windows=True,
+    )
+    return SelectItem("qualify", bound, hidden=True)
+
+
+def _order_items(
+    select: exp.Select,
+    items: list[SelectItem],
+    scope: Scope,
+    binding: Binding,
+    subqueries: Subqueries,
+) -> list[tuple[SelectItem, exp.Ordered]]:
+    """Return what to order by: items of the select list, or hidden ones made for it."""
+    if not has_limit(select):
+        return []
+    found: list[tuple[SelectItem, exp.Ordered]] = []
+    for number, ordered in enumerate(select.args["order"].expressions):
+        item = ordered.this.unnest()
+        place = ordinal(item, len(items), "ORDER BY", binding)
+        if place is not None:
+            found.append((items[place], ordered))
+            continue
+        shown = [i for i in items if isinstance(item, exp.Column) and i.answers_to(item)]
+        if shown:
+            found.append((shown[0], ordered))
+            continue
+        bound = bind_expression(
+            item,
+            scope,
+            binding,
+            aggregates=True,
+            aliases=aliases_of(items),
+            subqueries=subqueries,
+            windows=True,
+        )
+        same = [i for i in items if i.expression == bound]
+        hidden = SelectItem(f"{HIDDEN}{number}", bound, hidden=True)
+        found.append((same[0] if same else hidden, ordered))
+    return found
+
+
+def _order_columns(
+    bound: Bound,
+    order: list[tuple[SelectItem, exp.Ordered]],
+    items: list[SelectItem],
+    everything: list[SelectItem],
+) -> list[tuple[str, exp.Ordered]]:
+    """Return the columns of a bound SELECT to order by."""
+    names = bound.node.names
+    hidden = iter(names[len(bound.columns) :])
+    assert len(names) <= len(everything)
+    return [
+        (next(hidden) if item.hidden else bound.columns[items.index(item)].inner, ordered)
+        for item, ordered in order
+    ]
 
 
 def _shown_name(item: exp.Expr) -> str:
@@ -93,7 +209,7 @@ def _shown_name(item: exp.Expr) -> str:
 
 
 def _projected(node: Node, items: list[SelectItem], binding: Binding) -> Bound:
-    types = {item.name: item.type for item in node.columns}
+    types = binding.types_of(node)
     projections: list[Projection] = []
     shown: list[Visible] = []
     for item in items:
@@ -101,5 +217,23 @@ def _projected(node: Node, items: list[SelectItem], binding: Binding) -> Bound:
         found = type_of(item.expression, types)
         name = binding.namer.fresh(item.shown)
         projections.append(Projection(name, item.expression, found))
-        shown.append(Visible(item.shown, name, found))
+        if not item.hidden:
+            shown.append(Visible(item.shown, name, found))
     return Bound(Project(node, tuple(projections)), tuple(shown))
+
+
+def _distinct(
+    bound: Bound, distinct: exp.Expr, select: exp.Select, binding: Binding, *, hidden: bool
+) -> Bound:
+    if distinct.args.get("on"):
+        raise binding.unsupported("DISTINCT ON", distinct)
+    if hidden:
+        raise UnknownNameError(
+            "ORDER BY of a SELECT DISTINCT must name what it selects",
+            sql=binding.sql,
+            span=span_of(select.args["order"]),
+            hint="Select what to order by, or order in a query round this one.",
+        )
+    for shown in bound.columns:
+        check_key_type(shown.type, select.expressions[0], binding)
+    return Bound(Distinct(bound.node), bound.columns)

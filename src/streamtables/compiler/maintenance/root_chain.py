@@ -38,6 +38,6 @@ def root_chain(root: Node) -> RootChain | None:
     while isinstance(node, Project | Filter):
         above.append(node)
         node = node.input
-    if not isinstance(node, Keyed) or root.key is None:
+    if not isinstance(node, Keyed) or root.key is None or node.key != node.key_columns:
         return None
     return RootChain(tuple(above), node)

@@ -11,7 +11,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streamtables.compiler.algebra import Keyed, Negate, Net, Node, Repeat, Restrict, Scan, Sum
+from streamtables.compiler.algebra import (
+    Keyed,
+    Negate,
+    Net,
+    Node,
+    Probe,
+    Repeat,
+    Restrict,
+    Scan,
+    Sum,
+)
+from streamtables.compiler.algebra.recursive import Recursive
 from streamtables.compiler.rewrites.rebuild import rebuild
 
 
@@ -20,8 +31,11 @@ def before_from_after(root: Node) -> Node:
     return rebuild(root, _replace)
 
 
-def _replace(_: Node, new: Node) -> Node:
+def _replace(old: Node, new: Node) -> Node:
     match new:
+        case Recursive() if isinstance(old, Recursive):
+            # Weights cannot travel through a recursion, so its tables are plain from the start.
+            return rebuild(old, _plain_tables)
         case Scan(version="before"):
             changes = replace(new, version="changes")
             return Sum((replace(new, version="after"), Negate(changes)))
@@ -29,9 +43,22 @@ def _replace(_: Node, new: Node) -> Node:
             # A restriction belongs on the scans, where it saves reading.
             return Sum(tuple(_restricted(term, new) for term in total.terms))
         case Keyed() if new.input.signed:
-            return new.with_inputs(Repeat(Net(new.input), plain=True))
+            return new.with_inputs(_plain(new.input))
+        case Probe() if new.right.signed:
+            return new.with_inputs(new.left, _plain(new.right))
         case _:
             return new
+
+
+def _plain_tables(_: Node, new: Node) -> Node:
+    if isinstance(new, Scan) and new.version == "before":
+        changes = replace(new, version="changes")
+        return _plain(Sum((replace(new, version="after"), Negate(changes))))
+    return new
+
+
+def _plain(signed: Node) -> Node:
+    return Repeat(Net(signed), plain=True)
 
 
 def _restricted(term: Node, restriction: Restrict) -> Node:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from streamtables.compiler.algebra import Node, Scan
+from streamtables.compiler.algebra import CLOCK_TABLE, Clock, Node, Scan
 from streamtables.compiler.rewrites.rebuild import rebuild
 
 
@@ -17,6 +17,8 @@ def mark_unchanged(root: Node, changed: frozenset[str]) -> Node:
 
     def mark(_: Node, new: Node) -> Node:
         if isinstance(new, Scan) and new.table not in changed:
+            return replace(new, still=True)
+        if isinstance(new, Clock) and CLOCK_TABLE not in changed:
             return replace(new, still=True)
         return new
 

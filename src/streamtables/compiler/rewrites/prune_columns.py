@@ -7,19 +7,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from streamtables.compiler.algebra import (
     Aggregate,
+    AggregateCall,
     Distinct,
+    Existence,
     Filter,
+    Generate,
     InnerJoin,
+    LeftJoin,
     Node,
+    Probe,
     Project,
     Projection,
     Scan,
+    TopK,
     UnionAll,
+    Window,
+    WindowCall,
 )
+from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
+from streamtables.compiler.algebra.recursive import Recursive
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
 
 
@@ -36,17 +44,30 @@ def _reads(node: Node, needed: set[str]) -> list[set[str]]:
     """Return, for each input, the columns of it that the node reads to give `needed`."""
     match node:
         case Filter():
-            return [needed | _columns(node.condition)]
+            return [needed | columns_in(node.condition)]
         case Project():
             kept = _kept_projections(node, needed)
-            return [set().union(*(_columns(item.expression) for item in kept))]
+            return [set().union(*(columns_in(item.expression) for item in kept))]
         case InnerJoin():
-            wanted = needed.union(*(_columns(item) for item in node.conditions))
+            wanted = needed.union(*(columns_in(item) for item in node.conditions))
             return [wanted & set(part.names) for part in node.parts]
+        case Probe():
+            wanted = needed | columns_in_all(node.conditions)
+            return [wanted & set(node.left.names), wanted & set(node.right.names)]
+        case Generate():
+            return [(needed | columns_in(node.call)) & set(node.input.names)]
+        case Window():
+            kept_calls = [call for call in node.calls if call.name in needed]
+            read = needed | set(node.partition) | _window_reads(kept_calls)
+            return [read & set(node.input.names)]
+        case TopK():
+            return [needed | set(node.partition) | columns_in_all(node.order)]
         case Aggregate():
             return [_aggregate_reads(node, needed)]
         case Distinct():
             return [set(node.input.names)]
+        case Recursive():
+            return [set(side.names) for side in node.inputs]
         case UnionAll():
             # A union that loses all its columns keeps the first, as its branches do.
             return [needed or {node.names[0]} for _ in node.branches]
@@ -56,15 +77,21 @@ def _reads(node: Node, needed: set[str]) -> list[set[str]]:
 
 def _aggregate_reads(node: Aggregate, needed: set[str]) -> set[str]:
     read = set(node.group)
-    for call in node.calls:
-        if call.name in needed:
-            read.update(*(_columns(argument) for argument in call.arguments))
-            read.update(_columns(call.condition) if call.condition is not None else ())
+    for call in _kept_calls(node, needed):
+        read.update(*(columns_in(argument) for argument in call.arguments))
+        read.update(columns_in(call.condition) if call.condition is not None else ())
+        read.update(columns_in_all(call.order))
     return read
 
 
-def _columns(expression: exp.Expr) -> set[str]:
-    return {item.name for item in expression.find_all(exp.Column)}
+def _kept_calls(node: Aggregate, needed: set[str]) -> tuple[AggregateCall, ...]:
+    """Return the calls that something reads; an aggregate of all rows keeps one at least."""
+    kept = tuple(call for call in node.calls if call.name in needed)
+    return kept if kept or node.group else node.calls[:1]
+
+
+def _window_reads(calls: list[WindowCall]) -> set[str]:
+    return columns_in_all(item for call in calls for item in (call.function, *call.order))
 
 
 def _kept_projections(node: Project, needed: set[str]) -> tuple[Projection, ...]:
@@ -81,7 +108,13 @@ def _cut(node: Node, needed: set[str]) -> Node:
         case Project():
             return replace(node, projections=_kept_projections(node, needed))
         case Aggregate():
-            calls = tuple(call for call in node.calls if call.name in needed)
-            return replace(node, calls=calls) if calls or node.group else node
+            return replace(node, calls=_kept_calls(node, needed))
+        case Window():
+            window_calls = tuple(call for call in node.calls if call.name in needed)
+            return replace(node, calls=window_calls) if window_calls else node.input
+        case LeftJoin() if node.matches_once and needed.isdisjoint(node.right.names):
+            return node.left
+        case Existence(mode="mark") if node.mark not in needed:
+            return node.left
         case _:
             return node

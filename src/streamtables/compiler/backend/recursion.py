@@ -1,0 +1,31 @@
+"""How a recursive relation is written."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra.recursive import Itself, Recursive
+from streamtables.compiler.backend.operators import Surroundings, render
+from streamtables.compiler.backend.select import name, ref, select
+
+
+@render.register
+def _(node: Itself, around: Surroundings) -> exp.Query:
+    table = around.recursions[node.name]
+    return select([ref(item) for item in node.names], exp.Table(this=name(table)))
+
+
+@render.register
+def _(node: Recursive, around: Surroundings) -> exp.Query:
+    # Before and after are two recursions, and a statement gives each a name of its own.
+    table = around.recursions[node.name] = around.fresh(node.name)
+    branches = [
+        select([ref(item) for item in side.names], around.source(side, "t"))
+        for side in (node.base, node.step)
+    ]
+    both = exp.Union(this=branches[0], expression=branches[1], distinct=False)
+    alias = exp.TableAlias(this=name(table), columns=[name(item) for item in node.names])
+    query = select([ref(item) for item in node.names], exp.Table(this=name(table)))
+    named = exp.With(expressions=[exp.CTE(this=both, alias=alias)], recursive=True)
+    query.set("with_", named)
+    return query

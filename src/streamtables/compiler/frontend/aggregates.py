@@ -1,0 +1,214 @@
+"""Binding of aggregate calls, each in a form whose answer follows from the rows alone.
+
+Where Spark leaves the answer to the order of the rows, the defining query fixes it: first and last
+go by the rows' key, max_by and min_by break ties by the value, collections are sorted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import AggregateCall, Node
+from streamtables.compiler.frontend import functions
+from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
+from streamtables.compiler.frontend.expressions import (
+    check_condition,
+    check_types,
+    function_name,
+    is_aggregate,
+)
+from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.tie_breakers import tie_columns
+from streamtables.compiler.frontend.typing import Types, type_of
+from streamtables.compiler.types import BIGINT, UNKNOWN
+from streamtables.errors import SqlTypeError
+
+_WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+
+
+def calls_in(expression: exp.Expr) -> list[exp.Expr]:
+    """Return the outermost aggregate calls, each with its FILTER and its order."""
+    if isinstance(expression, exp.Window):
+        # The function of a window is no aggregate of the query; its arguments may hold some.
+        function: exp.Expr = expression.this
+        while isinstance(function, _WRAPPERS):
+            function = function.this
+        parts = [*function.iter_expressions(), *(expression.args.get("partition_by") or ())]
+        parts += [item for item in (expression.args.get("order"),) if item is not None]
+        return [call for part in parts for call in calls_in(part)]
+    if is_aggregate(_bare(expression)):
+        return [expression]
+    return [call for child in expression.iter_expressions() for call in calls_in(child)]
+
+
+def _bare(expression: exp.Expr) -> exp.Expr:
+    while isinstance(expression, _WRAPPERS):
+        expression = expression.this
+    return expression
+
+
+def distinct_calls(expressions: list[exp.Expr]) -> list[exp.Expr]:
+    """Return the aggregate calls of all expressions, each once."""
+    unique: list[exp.Expr] = []
+    for expression in expressions:
+        for call in calls_in(expression):
+            if call not in unique:
+                unique.append(call)
+    return unique
+
+
+def call_name(call: exp.Expr) -> str:
+    """Return a name for the column that an aggregate gives."""
+    return function_name(_bare(call)) or "aggregate"
+
+
+def bind_call(
+    call: exp.Expr, name: str, node: Node, types: Types, binding: Binding
+) -> AggregateCall:
+    """Return one aggregate call over a relation."""
+    parts = _Parts.of(call)
+    _check_function(parts, binding)
+    _check_arguments(parts, types, binding)
+    if parts.condition is not None:
+        check_condition(parts.condition, types, binding)
+    argument_types = tuple(
+        BIGINT if isinstance(item, exp.Star) else type_of(item, types) for item in parts.arguments
+    )
+    if parts.function in ("min", "max"):
+        check_key_type(argument_types[0], parts.arguments[0], binding)
+    result = functions.aggregate_type(
+        parts.function, argument_types[0] if argument_types else UNKNOWN
+    )
+    made = AggregateCall(
+        name,
+        parts.function,
+        parts.arguments,
+        argument_types,
+        parts.condition,
+        result,
+        distinct=parts.distinct,
+        order=parts.order,
+    )
+    return _settled(made, parts, node)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """An aggregate call taken apart."""
+
+    place: exp.Expr
+    function: str
+    arguments: tuple[exp.Expr, ...]
+    distinct: bool
+    condition: exp.Expr | None
+    order: tuple[exp.Expr, ...]
+    ignores_nulls: bool
+
+    @classmethod
+    def of(cls, call: exp.Expr) -> _Parts:
+        condition, ignores = None, False
+        order: tuple[exp.Expr, ...] = ()
+        inner = call
+        while isinstance(inner, _WRAPPERS):
+            if isinstance(inner, exp.Filter):
+                condition = inner.expression.this
+            elif isinstance(inner, exp.WithinGroup):
+                order = tuple(inner.expression.expressions)
+            else:
+                ignores = isinstance(inner, exp.IgnoreNulls)
+            inner = inner.this
+        function = function_name(inner) or ""
+        if isinstance(inner, exp.GroupConcat):
+            arguments, order = _text_parts(inner)
+        else:
+            arguments = tuple(inner.expressions) or (
+                (inner.this,) if isinstance(inner, exp.Any) else ()
+            )
+        distinct = len(arguments) > 0 and isinstance(arguments[0], exp.Distinct)
+        if distinct:
+            arguments = (*arguments[0].expressions, *arguments[1:])
+        return cls(inner, function, arguments, distinct, condition, order, ignores)
+
+
+def _text_parts(call: exp.GroupConcat) -> tuple[tuple[exp.Expr, ...], tuple[exp.Expr, ...]]:
+    value, order = call.this, ()
+    if isinstance(value, exp.Order):
+        value, order = value.this, tuple(value.expressions)
+    separator = call.args.get("separator")
+    return ((value, separator) if separator is not None else (value,)), order
+
+
+def _settled(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
+    """Return the call with what its answer depends on beyond its arguments."""
+    if call.function in functions.FIRST | functions.LAST:
+        return _chosen_row(call, parts, node)
+    if call.function == "count_if":
+        yes = exp.Case(ifs=[exp.If(this=call.arguments[0], true=exp.Literal.number(1))])
+        return replace(call, function="count", arguments=(yes,), argument_types=(BIGINT,))
+    if call.function == "listagg":
+        value = exp.Ordered(this=call.arguments[0].copy(), nulls_first=True)
+        order = call.order if call.distinct and call.order else (*call.order, value)
+        return replace(call, order=order)
+    return call
+
+
+def _chosen_row(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
+    """first, last and any_value take the value of the row that comes first or last by its key."""
+    value, *flags = call.arguments
+    condition = call.condition
+    if parts.ignores_nulls or any(flag == exp.true() for flag in flags):
+        present = exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.null()))
+        condition = present if condition is None else exp.and_(exp.paren(condition), present)
+    order = tuple(column(name) for name in tie_columns(node))
+    return replace(
+        call,
+        arguments=(value,),
+        argument_types=call.argument_types[:1],
+        condition=condition,
+        order=order,
+    )
+
+
+def _check_function(parts: _Parts, binding: Binding) -> None:
+    if parts.function in functions.DEPENDS_ON_ROW_ORDER:
+        raise binding.not_incremental(
+            f'The answer of "{parts.function}" depends on the order in which rows are read.',
+            parts.place,
+        )
+    if parts.function not in functions.MAINTAINED_AGGREGATES:
+        text = f'aggregate "{parts.function}"' if parts.function else "this aggregate"
+        raise binding.unimplemented(text, parts.place)
+
+
+def _check_arguments(parts: _Parts, types: Types, binding: Binding) -> None:
+    star = any(isinstance(item, exp.Star) for item in parts.arguments)
+    one = parts.function in functions.ONE_ARGUMENT
+    missing = not parts.arguments and not parts.order
+    if missing or (star and parts.function != "count") or (one and len(parts.arguments) != 1):
+        raise SqlTypeError(
+            f'"{parts.function}" takes {"one argument" if one else "arguments"}',
+            sql=binding.sql,
+            span=span_of(parts.place),
+            hint="Give one value or expression.",
+        )
+    for item in parts.arguments:
+        if nested := calls_in(item):
+            raise SqlTypeError(
+                "an aggregate cannot stand inside another",
+                sql=binding.sql,
+                span=span_of(nested[0]),
+                hint="Compute the inner one in a subquery.",
+            )
+        check_types(item, types, binding)
+        found = UNKNOWN if isinstance(item, exp.Star) else type_of(item, types)
+        if not functions.accepts(parts.function, found):
+            raise SqlTypeError(
+                f'"{parts.function}" does not take a value of type {found}',
+                sql=binding.sql,
+                span=span_of(item) or span_of(parts.place),
+                detail=f"The argument is {item.sql(dialect=VerbatimSpark)}.",
+                hint="Cast the argument to a number.",
+            )

@@ -1,0 +1,106 @@
+"""Binding of ORDER BY … LIMIT … OFFSET: the first rows of an order that leaves no ties."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import Project, Projection, TopK
+from streamtables.compiler.frontend.binding import Binding, Bound, column
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
+from streamtables.errors import SqlTypeError, UnknownNameError
+
+HIDDEN = "__st_order_"
+"""How columns are named that are only there to order by."""
+
+
+def has_limit(query: exp.Query) -> bool:
+    """Whether only some rows of a query are wanted."""
+    return query.args.get("limit") is not None or query.args.get("offset") is not None
+
+
+def check_limit(query: exp.Query, binding: Binding) -> None:
+    """Refuse a limit that may pick any rows; note an order that means nothing."""
+    limit = query.args.get("limit") or query.args.get("offset")
+    if limit is not None and query.args.get("order") is None:
+        raise binding.not_incremental("LIMIT without ORDER BY may pick any rows.", limit)
+    if limit is None and query.args.get("order") is not None:
+        binding.notes.add("ORDER BY without LIMIT has no effect: a table has no order.")
+
+
+def limited(
+    bound: Bound, order: list[tuple[str, exp.Ordered]], query: exp.Query, binding: Binding
+) -> Bound:
+    """Return the first rows of a bound query, ordered by columns of it, hidden ones included."""
+    wanted = tuple(
+        exp.Ordered(
+            this=column(name),
+            desc=item.args.get("desc"),
+            nulls_first=item.args.get("nulls_first"),
+        )
+        for name, item in order
+    )
+    ties = tie_breakers(bound.node)
+    first = TopK(
+        bound.node,
+        (),
+        without_repeats((*wanted, *ties)),
+        _number(query.args.get("limit"), binding),
+        _number(query.args.get("offset"), binding) or 0,
+    )
+    shown = tuple(Projection(c.inner, column(c.inner), c.type) for c in bound.columns)
+    if len(shown) == len(bound.node.columns):
+        return Bound(first, bound.columns)
+    return Bound(Project(first, shown), bound.columns)
+
+
+def by_output(bound: Bound, query: exp.Query, binding: Binding) -> list[tuple[str, exp.Ordered]]:
+    """Return the order of a set operation, which can only name its output."""
+    found = []
+    for item in query.args["order"].expressions:
+        inner = item.this.unnest()
+        place = ordinal(inner, len(bound.columns), "ORDER BY", binding)
+        if place is not None:
+            found.append((bound.columns[place].inner, item))
+            continue
+        same = [c for c in bound.columns if c.shown.lower() == inner.name.lower()]
+        if not isinstance(inner, exp.Column) or len(same) != 1:
+            raise UnknownNameError(
+                "ORDER BY after a set operation must name one of its columns",
+                sql=binding.sql,
+                span=span_of(inner),
+                hint="Name a column of the first SELECT, or its number.",
+            )
+        found.append((same[0].inner, item))
+    return found
+
+
+def ordinal(item: exp.Expr, count: int, clause: str, binding: Binding) -> int | None:
+    """Return the place in the select list that a number means; None for anything else."""
+    if not isinstance(item, exp.Literal) or item.is_string:
+        return None
+    position = int(item.name) if item.name.isdigit() else 0
+    if not 1 <= position <= count:
+        raise UnknownNameError(
+            f"{clause} position {item.name} is not in the select list",
+            sql=binding.sql,
+            span=binding.place_of(item, f"{clause} {item.name}"),
+            hint=f"Use a number between 1 and {count}.",
+        )
+    return position - 1
+
+
+def _number(clause: exp.Expr | None, binding: Binding) -> int | None:
+    if clause is None:
+        return None
+    value = clause.expression.unnest()
+    if isinstance(value, exp.Column) and value.name.lower() == "all":
+        return None
+    if not (isinstance(value, exp.Literal) and value.name.isdigit()):
+        raise SqlTypeError(
+            "LIMIT and OFFSET take a whole number",
+            sql=binding.sql,
+            span=span_of(value),
+            hint="Write the number itself.",
+        )
+    return int(value.name)

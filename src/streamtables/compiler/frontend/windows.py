@@ -1,0 +1,226 @@
+"""Binding of window functions: one node for each set of PARTITION BY columns.
+
+A function that depends on the order of equal rows gets tie-breakers at the end of its ORDER BY;
+rank, dense_rank, percent_rank, cume_dist and RANGE frames keep the user's order as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import Node, Projection, Window, WindowCall
+from streamtables.compiler.frontend import functions
+from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.expressions import check_types, function_name
+from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.probes import with_column
+from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
+from streamtables.compiler.frontend.typing import Types, type_of
+from streamtables.compiler.types import BIGINT, DOUBLE, INT, UNKNOWN, SqlType
+from streamtables.errors import SqlTypeError
+
+_RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
+_BY_POSITION = frozenset({"row_number", "ntile", "lag", "lead", "nth_value"})
+_BY_POSITION |= functions.FIRST | functions.LAST
+_TYPES: dict[str, SqlType] = {
+    "row_number": INT,
+    "rank": INT,
+    "dense_rank": INT,
+    "ntile": INT,
+    "percent_rank": DOUBLE,
+    "cume_dist": DOUBLE,
+}
+WINDOW_ONLY = _RANKS | frozenset({"row_number", "ntile", "lag", "lead", "nth_value"})
+"""Functions that need OVER."""
+
+
+def windows_in(expression: exp.Expr) -> list[exp.Window]:
+    """Return the window calls of an expression."""
+    return list(expression.find_all(exp.Window))
+
+
+def name_windows(select: exp.Select) -> exp.Select:
+    """Return a SELECT in which every OVER w is written out."""
+    named = {item.this.name.lower(): item for item in select.args.get("windows") or ()}
+    if not named:
+        return select
+    result = select.copy()
+    result.set("windows", None)
+    for window in list(result.find_all(exp.Window)):
+        meant = named.get(window.args["alias"].name.lower()) if window.args.get("alias") else None
+        if meant is None:
+            continue
+        for part in ("partition_by", "order", "spec"):
+            if not window.args.get(part) and meant.args.get(part):
+                found = meant.args[part]
+                copied = [i.copy() for i in found] if isinstance(found, list) else found.copy()
+                window.set(part, copied)
+        window.set("alias", None)
+    return result
+
+
+def bind_windows(
+    node: Node, expressions: list[exp.Expr], binding: Binding
+) -> tuple[Node, list[exp.Expr]]:
+    """Return the relation with a column for each window call, and the expressions over it."""
+    calls: list[exp.Window] = []
+    for expression in expressions:
+        for window in windows_in(expression):
+            if window not in calls:
+                calls.append(window)
+    if not calls:
+        return node, expressions
+    ties = tie_breakers(node)
+    last_ties = tie_breakers(node, descending=True)
+    specs = []
+    for window in calls:
+        spec = _Spec.of(window, binding).without_ties(ties, last_ties, binding)
+        node, partition = _with_partition(node, spec, binding)
+        specs.append((window, spec, partition))
+    named: list[tuple[exp.Window, str]] = []
+    grouped: dict[tuple[str, ...], list[WindowCall]] = {}
+    types = binding.types_of(node)
+    for window, spec, partition in specs:
+        name = binding.namer.fresh(spec.name)
+        named.append((window, name))
+        call = WindowCall(name, spec.function, spec.order, spec.frame, _type(spec, types))
+        grouped.setdefault(tuple(sorted(partition)), []).append(call)
+        check_types(spec.function, types, binding)
+    for partition, found in grouped.items():
+        node = Window(node, partition, tuple(found))
+    return node, [_replaced(expression, named) for expression in expressions]
+
+
+def _replaced(expression: exp.Expr, named: list[tuple[exp.Window, str]]) -> exp.Expr:
+    def put(item: exp.Expr) -> exp.Expr:
+        if isinstance(item, exp.Window):
+            return column(next(name for window, name in named if window == item))
+        return item
+
+    return expression.copy().transform(put)
+
+
+@dataclass(frozen=True)
+class _Spec:
+    """A window call taken apart."""
+
+    function: exp.Expr
+    partition: tuple[exp.Expr, ...]
+    order: tuple[exp.Expr, ...]
+    frame: exp.WindowSpec | None
+    place: exp.Expr
+
+    @classmethod
+    def of(cls, window: exp.Window, binding: Binding) -> _Spec:
+        order = window.args.get("order")
+        spec = cls(
+            window.this,
+            tuple(window.args.get("partition_by") or ()),
+            tuple(order.expressions) if order is not None else (),
+            window.args.get("spec"),
+            window,
+        )
+        if not spec.order and spec.name in _RANKS | {"row_number", "ntile", "lag", "lead"}:
+            raise SqlTypeError(
+                f'"{spec.name}" needs an ORDER BY in its window',
+                sql=binding.sql,
+                span=binding.place_of(window),
+                hint="Write OVER (… ORDER BY …).",
+            )
+        return spec
+
+    @property
+    def call(self) -> exp.Expr:
+        inner = self.function
+        while isinstance(inner, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+            inner = inner.this
+        return inner
+
+    @property
+    def name(self) -> str:
+        return function_name(self.call) or "window"
+
+    @property
+    def by_rows(self) -> bool:
+        return self.frame is not None and str(self.frame.args.get("kind")).upper() == "ROWS"
+
+    def without_ties(
+        self, ties: tuple[exp.Expr, ...], last_ties: tuple[exp.Expr, ...], binding: Binding
+    ) -> _Spec:
+        """Return the call in a form whose answer follows from the rows alone."""
+        if self.name in functions.ORDER_DEPENDENT - _BY_POSITION and not self.by_rows:
+            if self.order:
+                raise binding.unimplemented(
+                    f'"{self.name}" over rows that share an order', self.place
+                )
+            return self._with_order(ties, _everything())
+        if self.name in ("last", "last_value") and self.order and self._ends_with_peers:
+            # All rows that share an order see the last of them, so that one is chosen first.
+            return _Spec(
+                _renamed(self.function, "first_value"),
+                self.partition + tuple(item.this for item in self.order),
+                last_ties,
+                _everything(),
+                self.place,
+            )
+        if self.name not in _BY_POSITION and not self.by_rows:
+            return self
+        frame = self.frame
+        if not self.order:
+            frame = frame or _everything()
+        elif self.name in ("first", "first_value", "any_value", "nth_value") and frame is None:
+            frame = None
+        return self._with_order((*self.order, *ties), frame)
+
+    @property
+    def _ends_with_peers(self) -> bool:
+        ignoring = isinstance(self.function, exp.IgnoreNulls) or len(self.call.expressions) > 1
+        return self.frame is None and not ignoring
+
+    def _with_order(self, order: tuple[exp.Expr, ...], frame: exp.WindowSpec | None) -> _Spec:
+        return _Spec(self.function, self.partition, without_repeats(order), frame, self.place)
+
+
+def _renamed(function: exp.Expr, name: str) -> exp.Expr:
+    new = function.copy()
+    new.set("this", name)
+    return new
+
+
+def _everything() -> exp.WindowSpec:
+    return exp.WindowSpec(
+        kind="ROWS",
+        start="UNBOUNDED",
+        start_side="PRECEDING",
+        end="UNBOUNDED",
+        end_side="FOLLOWING",
+    )
+
+
+def _with_partition(node: Node, spec: _Spec, binding: Binding) -> tuple[Node, tuple[str, ...]]:
+    """Compute PARTITION BY expressions below the window, so that it groups by plain columns."""
+    names: dict[str, None] = {}
+    for expression in spec.partition:
+        types = binding.types_of(node)
+        check_key_type(type_of(expression, types), expression, binding)
+        bare = expression.unnest()
+        if not isinstance(bare, exp.Column):
+            name = binding.namer.fresh("partition")
+            node = with_column(node, Projection(name, bare, type_of(bare, types)))
+            bare = column(name)
+        names[bare.name] = None
+    return node, tuple(names)
+
+
+def _type(spec: _Spec, types: Types) -> SqlType:
+    if spec.name in _TYPES:
+        return _TYPES[spec.name]
+    arguments = spec.call.expressions
+    if not arguments or isinstance(arguments[0], exp.Star):
+        return BIGINT if spec.name == "count" else UNKNOWN
+    first = type_of(arguments[0], types)
+    if spec.name in ("lag", "lead", "nth_value"):
+        return first if len(arguments) < 3 else UNKNOWN
+    return functions.aggregate_type(spec.name, first)

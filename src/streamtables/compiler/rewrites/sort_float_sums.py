@@ -1,0 +1,35 @@
+"""Add floats in a fixed order where an operator above reads the sum.
+
+Recomputed, a sum of floats may differ in its last digits from the one that was read before, and
+then what goes would not match what was there.  At the root of a plan a row is found by its key, so
+there the sum stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from streamtables.compiler.algebra import Aggregate, AggregateCall, Node
+from streamtables.compiler.maintenance.exactness import is_exact
+from streamtables.compiler.rewrites.rebuild import rebuild
+
+_SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
+
+
+def sort_float_sums(root: Node, at_root: Node | None) -> Node:
+    """Return the same relation with sums of floats below the root made deterministic."""
+
+    def settle(old: Node, new: Node) -> Node:
+        if not isinstance(new, Aggregate) or old is at_root:
+            return new
+        if all(is_exact(call) for call in new.calls):
+            return new
+        return replace(new, calls=tuple(_settled(call) for call in new.calls))
+
+    return rebuild(root, settle)
+
+
+def _settled(call: AggregateCall) -> AggregateCall:
+    if is_exact(call) or call.function not in _SUMS:
+        return call
+    return replace(call, sorted_sum=True)

@@ -1,0 +1,3234 @@
+-- title: a correlation without an equality goes over the distinct outer values
+-- sources: r(id int, a int, b int, s string) key id; u(a int, b int); t(id int, a int, c decimal(10,2)) key id
+SELECT id, (SELECT max(b) FROM u WHERE u.a < r.a) AS m
+FROM r
+---- plan
+Project id, scalar as m  [linear]
+  LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
+    Scan r (id, a)  [linear]
+    Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+      Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+        Project max as max_b, a_5  [linear]
+          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+            Project a_3 as a_5  [linear]
+              Distinct (#1)  [keyed]
+                Project a as a_3  [linear]
+                  Scan r (id, a)  [linear]
+            Aggregate by a_4: max(b_2) as max  [keyed]
+              Filter a_2 < a_4  [linear]
+                InnerJoin every pair  [multilinear]
+                  Project a_3 as a_4  [linear]
+                    #1
+                  Scan u (a as a_2, b as b_2)  [linear]
+---- delta plan
+Net
+  Project id, scalar as m  [linear]
+    Net
+      Sum
+        LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
+          Net (#1)
+            Scan changes.r (id, a)  [linear]
+          Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+            Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+              Project max as max_b, a_5  [linear]
+                LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                  Project a_3 as a_5  [linear]
+                    Distinct (#2)  [keyed]
+                      Project a as a_3  [linear]
+                        Restrict a <=> key a
+                          Scan after.r (id, a)  [linear]
+                          Keys a
+                            #1
+                  Aggregate by a_4: max(b_2) as max  [keyed]
+                    Filter a_2 < a_4  [linear]
+                      InnerJoin every pair  [multilinear]
+                        Project a_3 as a_4  [linear]
+                          #2
+                        Scan after.u (a as a_2, b as b_2)  [linear]
+        LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
+          Restrict a <=> key a_5 (#3)
+            Scan before.r (id, a)  [linear]
+            Keys a_5 (#4)
+              Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+                Net
+                  Sum
+                    Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+                      Project max as max_b, a_5  [linear]
+                        LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                          Project a_3 as a_5  [linear]
+                            Distinct (#5)  [keyed]
+                              Project a as a_3  [linear]
+                                Restrict a <=> key a_5
+                                  Scan after.r (id, a)  [linear]
+                                  Keys a_5 (#6)
+                                    Project max as max_b, a_5  [linear]
+                                      Net
+                                        Sum
+                                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                            Project a_3 as a_5 (#7)  [linear]
+                                              Net (#8)
+                                                Sum
+                                                  Distinct  [keyed]
+                                                    Project a as a_3  [linear]
+                                                      Restrict a <=> key a_3
+                                                        Scan after.r (id, a)  [linear]
+                                                        Keys a_3 (#9)
+                                                          Project a as a_3  [linear]
+                                                            #1
+                                                  Negate
+                                                    Distinct  [keyed]
+                                                      Project a as a_3  [linear]
+                                                        Restrict a <=> key a_3
+                                                          Scan before.r (id, a)  [linear]
+                                                          #9
+                                            Aggregate by a_4: max(b_2) as max  [keyed]
+                                              Filter a_2 < a_4  [linear]
+                                                InnerJoin every pair  [multilinear]
+                                                  Project a_3 as a_4  [linear]
+                                                    Distinct  [keyed]
+                                                      Project a as a_3  [linear]
+                                                        Restrict a <=> key a_5
+                                                          Scan after.r (id, a)  [linear]
+                                                          Keys a_5
+                                                            #7
+                                                  Scan after.u (a as a_2, b as b_2)  [linear]
+                                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                            Project a_3 as a_5 (#10)  [linear]
+                                              Distinct (#11)  [keyed]
+                                                Project a as a_3  [linear]
+                                                  Restrict a <=> key a_4
+                                                    Scan before.r (id, a)  [linear]
+                                                    Keys a_4 (#12)
+                                                      Net
+                                                        Sum
+                                                          Aggregate by a_4: max(b_2) as max  [keyed]
+                                                            Filter a_2 < a_4  [linear]
+                                                              InnerJoin every pair  [multilinear]
+                                                                Project a_3 as a_4  [linear]
+                                                                  Distinct  [keyed]
+                                                                    Project a as a_3  [linear]
+                                                                      Restrict a <=> key a_4
+                                                                        Scan after.r (id, a)  [linear]
+                                                                        Keys a_4 (#13)
+                                                                          Filter a_2 < a_4  [linear]
+                                                                            Sum
+                                                                              InnerJoin every pair  [multilinear]
+                                                                                Project a_3 as a_4  [linear]
+                                                                                  #8
+                                                                                Scan after.u (a as a_2, b as b_2)  [linear]
+                                                                              InnerJoin every pair  [multilinear]
+                                                                                Project a_3 as a_4  [linear]
+                                                                                  Distinct  [keyed]
+                                                                                    Project a as a_3  [linear]
+                                                                                      Scan before.r (id, a)  [linear]
+                                                                                Scan changes.u (a as a_2, b as b_2)  [linear]
+                                                                Scan after.u (a as a_2, b as b_2)  [linear]
+                                                          Negate
+                                                            Aggregate by a_4: max(b_2) as max  [keyed]
+                                                              Filter a_2 < a_4  [linear]
+                                                                InnerJoin every pair  [multilinear]
+                                                                  Project a_3 as a_4  [linear]
+                                                                    Distinct  [keyed]
+                                                                      Project a as a_3  [linear]
+                                                                        Restrict a <=> key a_4
+                                                                          Scan before.r (id, a)  [linear]
+                                                                          #13
+                                                                  Scan before.u (a as a_2, b as b_2)  [linear]
+                                            Aggregate by a_4: max(b_2) as max  [keyed]
+                                              Filter a_2 < a_4  [linear]
+                                                InnerJoin every pair  [multilinear]
+                                                  Project a_3 as a_4  [linear]
+                                                    Distinct  [keyed]
+                                                      Project a as a_3  [linear]
+                                                        Restrict a <=> key a_4
+                                                          Scan after.r (id, a)  [linear]
+                                                          #12
+                                                  Scan after.u (a as a_2, b as b_2)  [linear]
+                                          Negate
+                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                              #10
+                                              Aggregate by a_4: max(b_2) as max  [keyed]
+                                                Filter a_2 < a_4  [linear]
+                                                  InnerJoin every pair  [multilinear]
+                                                    Project a_3 as a_4  [linear]
+                                                      #11
+                                                    Scan before.u (a as a_2, b as b_2)  [linear]
+                          Aggregate by a_4: max(b_2) as max  [keyed]
+                            Filter a_2 < a_4  [linear]
+                              InnerJoin every pair  [multilinear]
+                                Project a_3 as a_4  [linear]
+                                  #5
+                                Scan after.u (a as a_2, b as b_2)  [linear]
+                    Negate
+                      Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+                        Project max as max_b, a_5  [linear]
+                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                            Project a_3 as a_5  [linear]
+                              Distinct (#14)  [keyed]
+                                Project a as a_3  [linear]
+                                  Restrict a <=> key a_5
+                                    Scan before.r (id, a)  [linear]
+                                    #6
+                            Aggregate by a_4: max(b_2) as max  [keyed]
+                              Filter a_2 < a_4  [linear]
+                                InnerJoin every pair  [multilinear]
+                                  Project a_3 as a_4  [linear]
+                                    #14
+                                  Scan before.u (a as a_2, b as b_2)  [linear]
+          Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+            Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+              Project max as max_b, a_5  [linear]
+                LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                  Project a_3 as a_5  [linear]
+                    Distinct (#15)  [keyed]
+                      Project a as a_3  [linear]
+                        Restrict a <=> key a_5
+                          Scan after.r (id, a)  [linear]
+                          #4
+                  Aggregate by a_4: max(b_2) as max  [keyed]
+                    Filter a_2 < a_4  [linear]
+                      InnerJoin every pair  [multilinear]
+                        Project a_3 as a_4  [linear]
+                          #15
+                        Scan after.u (a as a_2, b as b_2)  [linear]
+        Negate
+          LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
+            #3
+            Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+              Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+                Project max as max_b, a_5  [linear]
+                  LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                    Project a_3 as a_5  [linear]
+                      Distinct (#16)  [keyed]
+                        Project a as a_3  [linear]
+                          #3
+                    Aggregate by a_4: max(b_2) as max  [keyed]
+                      Filter a_2 < a_4  [linear]
+                        InnerJoin every pair  [multilinear]
+                          Project a_3 as a_4  [linear]
+                            #16
+                          Scan before.u (a as a_2, b as b_2)  [linear]
+---- delta sql (spark)
+WITH `__st_net_1` AS (
+  SELECT
+    `id`,
+    `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `changes`.`r`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`
+  FROM `__st_net_1` AS `t`
+), `__st_distinct_rows_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `after`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_1` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+    ) AS `t`
+  ) AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+  ) AS `t`
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a` AS `a_3`
+          FROM (
+            SELECT
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `after`.`r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a` AS `a_3`
+          FROM (
+            SELECT
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `before`.`r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_step_1` AS (
+  SELECT
+    `a_3` AS `a_5`,
+    `__st_weight`
+  FROM `__st_net_2` AS `t`
+), `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM `__st_step_1` AS `t`
+), `__st_keys_4` AS (
+  SELECT DISTINCT
+    `a_4`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `t1`.`__st_weight`
+      FROM (
+        SELECT
+          `a_3` AS `a_4`,
+          `__st_weight`
+        FROM `__st_net_2` AS `t`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`
+        FROM `after`.`u`
+      ) AS `t2`
+      UNION ALL
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `t1`.`__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`,
+          `__st_weight`
+        FROM `changes`.`u`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a_3` AS `a_4`
+        FROM (
+          SELECT DISTINCT
+            `a_3`
+          FROM (
+            SELECT
+              `a` AS `a_3`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `before`.`r`
+            ) AS `t`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t2`
+    ) AS `t`
+    WHERE
+      `a_2` < `a_4`
+  ) AS `t`
+), `__st_net_3` AS (
+  SELECT
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT
+                      `t`.`id`,
+                      `t`.`a`
+                    FROM (
+                      SELECT
+                        `id`,
+                        `a`
+                      FROM `after`.`r`
+                    ) AS `t`
+                    LEFT SEMI JOIN `__st_keys_4` AS `k`
+                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `after`.`u`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT
+                      `t`.`id`,
+                      `t`.`a`
+                    FROM (
+                      SELECT
+                        `id`,
+                        `a`
+                      FROM `before`.`r`
+                    ) AS `t`
+                    LEFT SEMI JOIN `__st_keys_4` AS `k`
+                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `before`.`u`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_5` AS (
+  SELECT DISTINCT
+    `a_4`
+  FROM `__st_net_3` AS `t`
+), `__st_distinct_rows_2` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `before`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_5` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_2` AS (
+  SELECT
+    `a_3` AS `a_5`
+  FROM `__st_distinct_rows_2` AS `t`
+), `__st_net_4` AS (
+  SELECT
+    `a_5`,
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `l`.`a_5`,
+        `r`.`a_4`,
+        `r`.`max`,
+        `l`.`__st_weight`
+      FROM `__st_step_1` AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT
+                      `t`.`id`,
+                      `t`.`a`
+                    FROM (
+                      SELECT
+                        `id`,
+                        `a`
+                      FROM `after`.`r`
+                    ) AS `t`
+                    LEFT SEMI JOIN `__st_keys_3` AS `k`
+                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `after`.`u`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `r`
+        ON `a_5` IS NOT DISTINCT FROM `a_4`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM (
+                  SELECT DISTINCT
+                    `a_3`
+                  FROM (
+                    SELECT
+                      `a` AS `a_3`
+                    FROM (
+                      SELECT
+                        `t`.`id`,
+                        `t`.`a`
+                      FROM (
+                        SELECT
+                          `id`,
+                          `a`
+                        FROM `after`.`r`
+                      ) AS `t`
+                      LEFT SEMI JOIN `__st_keys_5` AS `k`
+                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                    ) AS `t`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `after`.`u`
+              ) AS `t2`
+            ) AS `t`
+            WHERE
+              `a_2` < `a_4`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM `__st_distinct_rows_2` AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `before`.`u`
+              ) AS `t2`
+            ) AS `t`
+            WHERE
+              `a_2` < `a_4`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_6` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM (
+    SELECT
+      `max` AS `max_b`,
+      `a_5`,
+      `__st_weight`
+    FROM `__st_net_4` AS `t`
+  ) AS `t`
+), `__st_distinct_rows_3` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `after`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_6` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
+  ) AS `t`
+), `__st_distinct_rows_4` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `before`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_6` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_5` AS (
+  SELECT
+    `a_5`,
+    `only`,
+    `rows`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `only`,
+      `rows`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_3` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_3` AS `a_4`
+                    FROM `__st_distinct_rows_3` AS `t`
+                  ) AS `t1`
+                  CROSS JOIN (
+                    SELECT
+                      `a` AS `a_2`,
+                      `b` AS `b_2`
+                    FROM `after`.`u`
+                  ) AS `t2`
+                ) AS `t`
+                WHERE
+                  `a_2` < `a_4`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_4` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_3` AS `a_4`
+                    FROM `__st_distinct_rows_4` AS `t`
+                  ) AS `t1`
+                  CROSS JOIN (
+                    SELECT
+                      `a` AS `a_2`,
+                      `b` AS `b_2`
+                    FROM `before`.`u`
+                  ) AS `t2`
+                ) AS `t`
+                WHERE
+                  `a_2` < `a_4`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `only`,
+      `rows`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_7` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM (
+    SELECT
+      `a_5`,
+      CASE
+        WHEN `rows` > 1
+        THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+        ELSE `only`
+      END AS `scalar`,
+      `__st_weight`
+    FROM `__st_net_5` AS `t`
+  ) AS `t`
+), `__st_step_3` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_7` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+), `__st_distinct_rows_5` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `after`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_7` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
+  ) AS `t`
+), `__st_distinct_rows_6` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM `__st_step_3` AS `t`
+  ) AS `t`
+), `__st_net_6` AS (
+  SELECT
+    `id`,
+    `a`,
+    `a_5`,
+    `scalar`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `a_5`,
+      `scalar`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `l`.`id`,
+        `l`.`a`,
+        `r`.`a_5`,
+        `r`.`scalar`,
+        `l`.`__st_weight`
+      FROM `__st_net_1` AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_5`,
+          CASE
+            WHEN `rows` > 1
+            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+            ELSE `only`
+          END AS `scalar`
+        FROM (
+          SELECT
+            `a_5`,
+            any_value(`max_b`) AS `only`,
+            count(*) AS `rows`
+          FROM (
+            SELECT
+              `max` AS `max_b`,
+              `a_5`
+            FROM (
+              SELECT
+                `l`.`a_5`,
+                `r`.`a_4`,
+                `r`.`max`
+              FROM (
+                SELECT
+                  `a_3` AS `a_5`
+                FROM `__st_distinct_rows_1` AS `t`
+              ) AS `l`
+              LEFT JOIN (
+                SELECT
+                  `a_4`,
+                  max(`b_2`) AS `max`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_3` AS `a_4`
+                      FROM `__st_distinct_rows_1` AS `t`
+                    ) AS `t1`
+                    CROSS JOIN (
+                      SELECT
+                        `a` AS `a_2`,
+                        `b` AS `b_2`
+                      FROM `after`.`u`
+                    ) AS `t2`
+                  ) AS `t`
+                  WHERE
+                    `a_2` < `a_4`
+                ) AS `t`
+                GROUP BY
+                  `a_4`
+              ) AS `r`
+                ON `a_5` IS NOT DISTINCT FROM `a_4`
+            ) AS `t`
+          ) AS `t`
+          GROUP BY
+            `a_5`
+        ) AS `t`
+      ) AS `r`
+        ON `a` IS NOT DISTINCT FROM `a_5`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `a_5`,
+        `scalar`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_5`,
+          `r`.`scalar`
+        FROM `__st_step_3` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_5`,
+            CASE
+              WHEN `rows` > 1
+              THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+              ELSE `only`
+            END AS `scalar`
+          FROM (
+            SELECT
+              `a_5`,
+              any_value(`max_b`) AS `only`,
+              count(*) AS `rows`
+            FROM (
+              SELECT
+                `max` AS `max_b`,
+                `a_5`
+              FROM (
+                SELECT
+                  `l`.`a_5`,
+                  `r`.`a_4`,
+                  `r`.`max`
+                FROM (
+                  SELECT
+                    `a_3` AS `a_5`
+                  FROM `__st_distinct_rows_5` AS `t`
+                ) AS `l`
+                LEFT JOIN (
+                  SELECT
+                    `a_4`,
+                    max(`b_2`) AS `max`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_4`,
+                        `a_2`,
+                        `b_2`
+                      FROM (
+                        SELECT
+                          `a_3` AS `a_4`
+                        FROM `__st_distinct_rows_5` AS `t`
+                      ) AS `t1`
+                      CROSS JOIN (
+                        SELECT
+                          `a` AS `a_2`,
+                          `b` AS `b_2`
+                        FROM `after`.`u`
+                      ) AS `t2`
+                    ) AS `t`
+                    WHERE
+                      `a_2` < `a_4`
+                  ) AS `t`
+                  GROUP BY
+                    `a_4`
+                ) AS `r`
+                  ON `a_5` IS NOT DISTINCT FROM `a_4`
+              ) AS `t`
+            ) AS `t`
+            GROUP BY
+              `a_5`
+          ) AS `t`
+        ) AS `r`
+          ON `a` IS NOT DISTINCT FROM `a_5`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `a_5`,
+        `scalar`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_5`,
+          `r`.`scalar`
+        FROM `__st_step_3` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_5`,
+            CASE
+              WHEN `rows` > 1
+              THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+              ELSE `only`
+            END AS `scalar`
+          FROM (
+            SELECT
+              `a_5`,
+              any_value(`max_b`) AS `only`,
+              count(*) AS `rows`
+            FROM (
+              SELECT
+                `max` AS `max_b`,
+                `a_5`
+              FROM (
+                SELECT
+                  `l`.`a_5`,
+                  `r`.`a_4`,
+                  `r`.`max`
+                FROM (
+                  SELECT
+                    `a_3` AS `a_5`
+                  FROM `__st_distinct_rows_6` AS `t`
+                ) AS `l`
+                LEFT JOIN (
+                  SELECT
+                    `a_4`,
+                    max(`b_2`) AS `max`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_4`,
+                        `a_2`,
+                        `b_2`
+                      FROM (
+                        SELECT
+                          `a_3` AS `a_4`
+                        FROM `__st_distinct_rows_6` AS `t`
+                      ) AS `t1`
+                      CROSS JOIN (
+                        SELECT
+                          `a` AS `a_2`,
+                          `b` AS `b_2`
+                        FROM `before`.`u`
+                      ) AS `t2`
+                    ) AS `t`
+                    WHERE
+                      `a_2` < `a_4`
+                  ) AS `t`
+                  GROUP BY
+                    `a_4`
+                ) AS `r`
+                  ON `a_5` IS NOT DISTINCT FROM `a_4`
+              ) AS `t`
+            ) AS `t`
+            GROUP BY
+              `a_5`
+          ) AS `t`
+        ) AS `r`
+          ON `a` IS NOT DISTINCT FROM `a_5`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `a_5`,
+      `scalar`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `m`,
+  `__st_weight`
+FROM (
+  SELECT
+    `id`,
+    `m`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `scalar` AS `m`,
+      `__st_weight`
+    FROM `__st_net_6` AS `t`
+  ) AS `t`
+  GROUP BY
+    `id`,
+    `m`
+) AS `s`
+WHERE
+  `__st_weight` <> 0
+---- maintenance
+-- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
+-- stored: id int, m int
+-- step __st_keys_1
+SELECT DISTINCT
+  `a`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `__st_weight`
+  FROM `__st_changes_r`
+) AS `t`
+-- step __st_keys_2
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+) AS `t`
+-- step __st_keys_3
+WITH `__st_net_1` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a` AS `a_3`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `__st_after_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a_3`
+          FROM (
+            SELECT
+              `a_3`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_step_1` AS (
+  SELECT
+    `a_3` AS `a_5`,
+    `__st_weight`
+  FROM `__st_net_2` AS `t`
+)
+SELECT DISTINCT
+  `a_5`
+FROM `__st_step_1` AS `t`
+-- step __st_keys_4
+WITH `__st_net_1` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a` AS `a_3`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `__st_after_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a_3`
+          FROM (
+            SELECT
+              `a_3`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_3` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`
+          FROM `__st_after_r`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_4`
+FROM (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      `t1`.`__st_weight`
+    FROM (
+      SELECT
+        `a_3` AS `a_4`,
+        `__st_weight`
+      FROM `__st_net_2` AS `t`
+    ) AS `t1`
+    CROSS JOIN (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`
+      FROM `__st_after_u`
+    ) AS `t2`
+    UNION ALL
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `a_2`,
+        `b_2`,
+        `a_4`,
+        `t1`.`__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`,
+          `__st_weight`
+        FROM `__st_changes_u`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a_3` AS `a_4`
+        FROM (
+          SELECT DISTINCT
+            `a_3`
+          FROM (
+            SELECT
+              `a_3`
+            FROM (
+              SELECT
+                `a_3`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_3` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t2`
+    ) AS `t1`
+  ) AS `t`
+  WHERE
+    `a_2` < `a_4`
+) AS `t`
+-- step __st_keys_5
+WITH `__st_net_4` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_5` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `t2`.`__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_4`
+          FROM (
+            SELECT DISTINCT
+              `a_3`
+            FROM (
+              SELECT
+                `a_3`
+              FROM (
+                SELECT
+                  `a_3`,
+                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                  explode(
+                    sequence(
+                      CAST(1 AS BIGINT),
+                      CAST(IF(
+                        `__st_weight` < 0,
+                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                        `__st_weight`
+                      ) AS BIGINT)
+                    )
+                  ) AS `__st_n`
+                FROM `__st_net_4` AS `t`
+                WHERE
+                  `__st_weight` <> 0
+              ) AS `s`
+            ) AS `t`
+          ) AS `t`
+        ) AS `t1`
+        CROSS JOIN `__st_terms_1` AS `t2`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_6` AS (
+  SELECT
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT /*+ BROADCAST(`k`) */
+                      `t`.`id`,
+                      `t`.`a`
+                    FROM (
+                      SELECT
+                        `id`,
+                        `a`
+                      FROM `__st_after_r`
+                    ) AS `t`
+                    LEFT SEMI JOIN `__st_keys_4` AS `k`
+                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `__st_after_u`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_5` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_4`
+FROM `__st_net_6` AS `t`
+-- step __st_keys_6
+WITH `__st_net_1` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a` AS `a_3`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `__st_after_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT DISTINCT
+          `a_3`
+        FROM (
+          SELECT
+            `a_3`
+          FROM (
+            SELECT
+              `a_3`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_step_1` AS (
+  SELECT
+    `a_3` AS `a_5`,
+    `__st_weight`
+  FROM `__st_net_2` AS `t`
+), `__st_net_7` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_5` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_5` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_distinct_rows_2` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a_3`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+        explode(
+          sequence(
+            CAST(1 AS BIGINT),
+            CAST(IF(
+              `__st_weight` < 0,
+              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+              `__st_weight`
+            ) AS BIGINT)
+          )
+        ) AS `__st_n`
+      FROM `__st_net_7` AS `t`
+      WHERE
+        `__st_weight` <> 0
+    ) AS `s`
+  ) AS `t`
+), `__st_step_2` AS (
+  SELECT
+    `a_3` AS `a_5`
+  FROM `__st_distinct_rows_2` AS `t`
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_8` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `t2`.`__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_4`
+          FROM `__st_distinct_rows_2` AS `t`
+        ) AS `t1`
+        CROSS JOIN `__st_terms_1` AS `t2`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_9` AS (
+  SELECT
+    `a_5`,
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `l`.`a_5`,
+        `r`.`a_4`,
+        `r`.`max`,
+        `l`.`__st_weight`
+      FROM `__st_step_1` AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT /*+ BROADCAST(`k`) */
+                      `t`.`id`,
+                      `t`.`a`
+                    FROM (
+                      SELECT
+                        `id`,
+                        `a`
+                      FROM `__st_after_r`
+                    ) AS `t`
+                    LEFT SEMI JOIN `__st_keys_3` AS `k`
+                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `__st_after_u`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `r`
+        ON `a_5` IS NOT DISTINCT FROM `a_4`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM (
+                  SELECT DISTINCT
+                    `a_3`
+                  FROM (
+                    SELECT
+                      `a` AS `a_3`
+                    FROM (
+                      SELECT /*+ BROADCAST(`k`) */
+                        `t`.`id`,
+                        `t`.`a`
+                      FROM (
+                        SELECT
+                          `id`,
+                          `a`
+                        FROM `__st_after_r`
+                      ) AS `t`
+                      LEFT SEMI JOIN `__st_keys_5` AS `k`
+                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                    ) AS `t`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t2`
+            ) AS `t`
+            WHERE
+              `a_2` < `a_4`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_8` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_5`
+FROM (
+  SELECT
+    `max` AS `max_b`,
+    `a_5`,
+    `__st_weight`
+  FROM `__st_net_9` AS `t`
+) AS `t`
+-- step __st_keys_7
+WITH `__st_distinct_rows_3` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT /*+ BROADCAST(`k`) */
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `__st_after_r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_6` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_10` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_6` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_6` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_distinct_rows_4` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a_3`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+        explode(
+          sequence(
+            CAST(1 AS BIGINT),
+            CAST(IF(
+              `__st_weight` < 0,
+              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+              `__st_weight`
+            ) AS BIGINT)
+          )
+        ) AS `__st_n`
+      FROM `__st_net_10` AS `t`
+      WHERE
+        `__st_weight` <> 0
+    ) AS `s`
+  ) AS `t`
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_11` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `t2`.`__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_4`
+          FROM `__st_distinct_rows_4` AS `t`
+        ) AS `t1`
+        CROSS JOIN `__st_terms_1` AS `t2`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_12` AS (
+  SELECT
+    `a_5`,
+    `only`,
+    `rows`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `only`,
+      `rows`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_3` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_3` AS `a_4`
+                    FROM `__st_distinct_rows_3` AS `t`
+                  ) AS `t1`
+                  CROSS JOIN (
+                    SELECT
+                      `a` AS `a_2`,
+                      `b` AS `b_2`
+                    FROM `__st_after_u`
+                  ) AS `t2`
+                ) AS `t`
+                WHERE
+                  `a_2` < `a_4`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_4` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_11` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `only`,
+      `rows`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_5`
+FROM (
+  SELECT
+    `a_5`,
+    CASE
+      WHEN `rows` > 1
+      THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+      ELSE `only`
+    END AS `scalar`,
+    `__st_weight`
+  FROM `__st_net_12` AS `t`
+) AS `t`
+-- answer
+WITH `__st_distinct_rows_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT /*+ BROADCAST(`k`) */
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `__st_after_r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_1` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+    ) AS `t`
+  ) AS `t`
+), `__st_terms_2` AS (
+  SELECT
+    `id`,
+    `a`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`
+    FROM (
+      SELECT
+        `id`,
+        `a`
+      FROM `__st_after_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_7` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `id`,
+    `a`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`,
+      `t`.`__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_7` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+  ) AS `t`
+), `__st_distinct_rows_5` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM (
+      SELECT /*+ BROADCAST(`k`) */
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `__st_after_r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_7` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_13` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM `__st_terms_2` AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_distinct_rows_6` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a_3`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+        explode(
+          sequence(
+            CAST(1 AS BIGINT),
+            CAST(IF(
+              `__st_weight` < 0,
+              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+              `__st_weight`
+            ) AS BIGINT)
+          )
+        ) AS `__st_n`
+      FROM `__st_net_13` AS `t`
+      WHERE
+        `__st_weight` <> 0
+    ) AS `s`
+  ) AS `t`
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_14` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `t2`.`__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_4`
+          FROM `__st_distinct_rows_6` AS `t`
+        ) AS `t1`
+        CROSS JOIN `__st_terms_1` AS `t2`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_15` AS (
+  SELECT
+    `id`,
+    `a`,
+    `a_5`,
+    `scalar`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `a_5`,
+      `scalar`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `l`.`id`,
+        `l`.`a`,
+        `r`.`a_5`,
+        `r`.`scalar`,
+        `l`.`__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `__st_weight`
+        FROM `__st_changes_r`
+      ) AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_5`,
+          CASE
+            WHEN `rows` > 1
+            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+            ELSE `only`
+          END AS `scalar`
+        FROM (
+          SELECT
+            `a_5`,
+            any_value(`max_b`) AS `only`,
+            count(*) AS `rows`
+          FROM (
+            SELECT
+              `max` AS `max_b`,
+              `a_5`
+            FROM (
+              SELECT
+                `l`.`a_5`,
+                `r`.`a_4`,
+                `r`.`max`
+              FROM (
+                SELECT
+                  `a_3` AS `a_5`
+                FROM `__st_distinct_rows_1` AS `t`
+              ) AS `l`
+              LEFT JOIN (
+                SELECT
+                  `a_4`,
+                  max(`b_2`) AS `max`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_3` AS `a_4`
+                      FROM `__st_distinct_rows_1` AS `t`
+                    ) AS `t1`
+                    CROSS JOIN (
+                      SELECT
+                        `a` AS `a_2`,
+                        `b` AS `b_2`
+                      FROM `__st_after_u`
+                    ) AS `t2`
+                  ) AS `t`
+                  WHERE
+                    `a_2` < `a_4`
+                ) AS `t`
+                GROUP BY
+                  `a_4`
+              ) AS `r`
+                ON `a_5` IS NOT DISTINCT FROM `a_4`
+            ) AS `t`
+          ) AS `t`
+          GROUP BY
+            `a_5`
+        ) AS `t`
+      ) AS `r`
+        ON `a` IS NOT DISTINCT FROM `a_5`
+      UNION ALL
+      SELECT
+        `l`.`id`,
+        `l`.`a`,
+        `r`.`a_5`,
+        `r`.`scalar`,
+        `l`.`__st_weight`
+      FROM `__st_terms_2` AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_5`,
+          CASE
+            WHEN `rows` > 1
+            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+            ELSE `only`
+          END AS `scalar`
+        FROM (
+          SELECT
+            `a_5`,
+            any_value(`max_b`) AS `only`,
+            count(*) AS `rows`
+          FROM (
+            SELECT
+              `max` AS `max_b`,
+              `a_5`
+            FROM (
+              SELECT
+                `l`.`a_5`,
+                `r`.`a_4`,
+                `r`.`max`
+              FROM (
+                SELECT
+                  `a_3` AS `a_5`
+                FROM `__st_distinct_rows_5` AS `t`
+              ) AS `l`
+              LEFT JOIN (
+                SELECT
+                  `a_4`,
+                  max(`b_2`) AS `max`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_3` AS `a_4`
+                      FROM `__st_distinct_rows_5` AS `t`
+                    ) AS `t1`
+                    CROSS JOIN (
+                      SELECT
+                        `a` AS `a_2`,
+                        `b` AS `b_2`
+                      FROM `__st_after_u`
+                    ) AS `t2`
+                  ) AS `t`
+                  WHERE
+                    `a_2` < `a_4`
+                ) AS `t`
+                GROUP BY
+                  `a_4`
+              ) AS `r`
+                ON `a_5` IS NOT DISTINCT FROM `a_4`
+            ) AS `t`
+          ) AS `t`
+          GROUP BY
+            `a_5`
+        ) AS `t`
+      ) AS `r`
+        ON `a` IS NOT DISTINCT FROM `a_5`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `a_5`,
+        `scalar`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_5`,
+          `r`.`scalar`,
+          `l`.`__st_weight`
+        FROM `__st_terms_2` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_5`,
+            CASE
+              WHEN `rows` > 1
+              THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+              ELSE `only`
+            END AS `scalar`
+          FROM (
+            SELECT
+              `a_5`,
+              any_value(`max_b`) AS `only`,
+              count(*) AS `rows`
+            FROM (
+              SELECT
+                `max` AS `max_b`,
+                `a_5`
+              FROM (
+                SELECT
+                  `l`.`a_5`,
+                  `r`.`a_4`,
+                  `r`.`max`
+                FROM (
+                  SELECT
+                    `a_3` AS `a_5`
+                  FROM `__st_distinct_rows_6` AS `t`
+                ) AS `l`
+                LEFT JOIN (
+                  SELECT
+                    `a_4`,
+                    max(`b_2`) AS `max`
+                  FROM (
+                    SELECT
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_4`,
+                        `a_2`,
+                        `b_2`,
+                        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                        explode(
+                          sequence(
+                            CAST(1 AS BIGINT),
+                            CAST(IF(
+                              `__st_weight` < 0,
+                              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                              `__st_weight`
+                            ) AS BIGINT)
+                          )
+                        ) AS `__st_n`
+                      FROM `__st_net_14` AS `t`
+                      WHERE
+                        `__st_weight` <> 0
+                    ) AS `s`
+                  ) AS `t`
+                  GROUP BY
+                    `a_4`
+                ) AS `r`
+                  ON `a_5` IS NOT DISTINCT FROM `a_4`
+              ) AS `t`
+            ) AS `t`
+            GROUP BY
+              `a_5`
+          ) AS `t`
+        ) AS `r`
+          ON `a` IS NOT DISTINCT FROM `a_5`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `a_5`,
+      `scalar`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `scalar` AS `m`,
+  `__st_weight`
+FROM `__st_net_15` AS `t`

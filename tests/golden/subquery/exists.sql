@@ -1,0 +1,464 @@
+-- title: EXISTS is a semi join
+-- sources: r(id int, a int, b int, s string) key id; u(a int, b int); t(id int, a int, c decimal(10,2)) key id
+SELECT id
+FROM r
+WHERE EXISTS (SELECT 1 FROM u WHERE u.a = r.a AND u.b > r.b)
+---- plan
+Project id  [linear]
+  Existence semi a = a_2 and b_2 > b  [keyed]
+    Scan r (id, a, b)  [linear]
+    Scan u (a as a_2, b as b_2)  [linear]
+---- delta plan
+Net
+  Project id  [linear]
+    Net
+      Sum
+        Existence semi a = a_2 and b_2 > b  [keyed]
+          Net (#1)
+            Scan changes.r (id, a, b)  [linear]
+          Restrict a_2 <=> key a
+            Scan after.u (a as a_2, b as b_2)  [linear]
+            Keys a
+              #1
+        Existence semi a = a_2 and b_2 > b  [keyed]
+          Restrict a <=> key a_2 (#2)
+            Scan before.r (id, a, b)  [linear]
+            Keys a_2 (#3)
+              Scan changes.u (a as a_2, b as b_2)  [linear]
+          Restrict a_2 <=> key a_2
+            Scan after.u (a as a_2, b as b_2)  [linear]
+            #3
+        Negate
+          Existence semi a = a_2 and b_2 > b  [keyed]
+            #2
+            Restrict a_2 <=> key a_2
+              Scan before.u (a as a_2, b as b_2)  [linear]
+              #3
+---- delta sql (spark)
+WITH `__st_net_1` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `changes`.`r`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`
+  FROM `__st_net_1` AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `changes`.`u`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`b`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+), `__st_net_2` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          `l`.`__st_weight`
+        FROM `__st_net_1` AS `l`
+        LEFT SEMI JOIN (
+          SELECT
+            `t`.`a_2`,
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `a` AS `a_2`,
+              `b` AS `b_2`
+            FROM `after`.`u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`
+        FROM `__st_step_1` AS `l`
+        LEFT SEMI JOIN (
+          SELECT
+            `t`.`a_2`,
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `a` AS `a_2`,
+              `b` AS `b_2`
+            FROM `after`.`u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`
+        FROM `__st_step_1` AS `l`
+        LEFT SEMI JOIN (
+          SELECT
+            `t`.`a_2`,
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `a` AS `a_2`,
+              `b` AS `b_2`
+            FROM `before`.`u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `__st_weight`
+FROM (
+  SELECT
+    `id`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  GROUP BY
+    `id`
+) AS `s`
+WHERE
+  `__st_weight` <> 0
+---- maintenance
+-- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
+-- stored: id int
+-- step __st_keys_1
+SELECT DISTINCT
+  `a`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM `__st_changes_r`
+) AS `t`
+-- step __st_keys_2
+SELECT DISTINCT
+  `a_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`,
+    `__st_weight`
+  FROM `__st_changes_u`
+) AS `t`
+-- answer
+WITH `__st_terms_1` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`,
+      `t`.`b`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`
+      FROM `__st_after_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`,
+      `t`.`b`,
+      `t`.`__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+  ) AS `t`
+), `__st_net_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_2`,
+        `b_2`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`a_2`,
+          `t`.`b_2`
+        FROM (
+          SELECT
+            `a` AS `a_2`,
+            `b` AS `b_2`
+          FROM `__st_after_u`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
+          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_2`,
+        `b_2`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`a_2`,
+          `t`.`b_2`,
+          `t`.`__st_weight`
+        FROM (
+          SELECT
+            `a` AS `a_2`,
+            `b` AS `b_2`,
+            `__st_weight`
+          FROM `__st_changes_u`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
+          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT SEMI JOIN (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`a_2`,
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `a` AS `a_2`,
+              `b` AS `b_2`
+            FROM `__st_after_u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          `l`.`__st_weight`
+        FROM `__st_terms_1` AS `l`
+        LEFT SEMI JOIN (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`a_2`,
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `a` AS `a_2`,
+              `b` AS `b_2`
+            FROM `__st_after_u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          `l`.`__st_weight`
+        FROM `__st_terms_1` AS `l`
+        LEFT SEMI JOIN (
+          SELECT
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_2`,
+              `b_2`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `r`
+          ON `a` = `a_2` AND `b_2` > `b`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `__st_weight`
+FROM `__st_net_2` AS `t`

@@ -1,0 +1,957 @@
+-- title: IN under OR is a mark
+-- sources: r(id int, a int, b int, s string) key id; u(a int, b int); t(id int, a int, c decimal(10,2)) key id
+SELECT id
+FROM r
+WHERE b = 1 OR a IN (SELECT b FROM u)
+---- plan
+Project id  [linear]
+  Filter b = 1 OR any  [linear]
+    Project id, b, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
+      InnerJoin every pair  [multilinear]
+        Existence mark a = b_3  [keyed]
+          Scan r (id, a, b)  [linear]
+          Project b_2 as b_3 (#1)  [linear]
+            Scan u (b as b_2)  [linear]
+        Project rows > 0 as some, present < rows as gap  [linear]
+          Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
+            #1
+---- delta plan
+Net
+  Project id  [linear]
+    Filter b = 1 OR any  [linear]
+      Project id, b, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
+        Sum
+          InnerJoin every pair  [multilinear]
+            Net
+              Sum
+                Existence mark a = b_3  [keyed]
+                  Net (#1)
+                    Scan changes.r (id, a, b)  [linear]
+                  Project b_2 as b_3  [linear]
+                    Restrict b_2 <=> key a
+                      Scan after.u (b as b_2)  [linear]
+                      Keys a
+                        #1
+                Existence mark a = b_3  [keyed]
+                  Restrict a <=> key b_3 (#2)
+                    Scan before.r (id, a, b)  [linear]
+                    Keys b_3 (#3)
+                      Project b_2 as b_3  [linear]
+                        Net
+                          Scan changes.u (b as b_2)  [linear]
+                  Project b_2 as b_3  [linear]
+                    Restrict b_2 <=> key b_3
+                      Scan after.u (b as b_2)  [linear]
+                      #3
+                Negate
+                  Existence mark a = b_3  [keyed]
+                    #2
+                    Project b_2 as b_3  [linear]
+                      Restrict b_2 <=> key b_3
+                        Scan before.u (b as b_2)  [linear]
+                        #3
+            Project rows > 0 as some, present < rows as gap  [linear]
+              Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
+                Project b_2 as b_3 (#4)  [linear]
+                  Scan after.u (b as b_2)  [linear]
+          InnerJoin every pair  [multilinear]
+            Existence mark a = b_3  [keyed]
+              Scan before.r (id, a, b)  [linear]
+              Project b_2 as b_3 (#5)  [linear]
+                Scan before.u (b as b_2)  [linear]
+            Project rows > 0 as some, present < rows as gap  [linear]
+              Net
+                Sum
+                  Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
+                    #4
+                  Negate
+                    Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
+                      #5
+---- delta sql (spark)
+WITH `__st_net_1` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `changes`.`r`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`
+  FROM `__st_net_1` AS `t`
+), `__st_net_2` AS (
+  SELECT
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+    GROUP BY
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `b_2` AS `b_3`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`b`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+), `__st_net_3` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `found`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `found`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`,
+          `l`.`__st_weight`
+        FROM `__st_net_1` AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_2` AS `b_3`
+            FROM (
+              SELECT
+                `t`.`b_2`
+              FROM (
+                SELECT
+                  `b` AS `b_2`
+                FROM `after`.`u`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
+            ) AS `t`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`
+        FROM `__st_step_1` AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_2` AS `b_3`
+            FROM (
+              SELECT
+                `t`.`b_2`
+              FROM (
+                SELECT
+                  `b` AS `b_2`
+                FROM `after`.`u`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_2` AS `k`
+                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+            ) AS `t`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`
+        FROM `__st_step_1` AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_2` AS `b_3`
+            FROM (
+              SELECT
+                `t`.`b_2`
+              FROM (
+                SELECT
+                  `b` AS `b_2`
+                FROM `before`.`u`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_2` AS `k`
+                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+            ) AS `t`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`,
+      `found`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM (
+    SELECT
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+), `__st_step_3` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM (
+    SELECT
+      `b` AS `b_2`
+    FROM `before`.`u`
+  ) AS `t`
+), `__st_net_4` AS (
+  SELECT
+    `rows`,
+    `present`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `rows`,
+      `present`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `rows`,
+        `present`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          count(*) AS `rows`,
+          count(`b_3`) AS `present`
+        FROM `__st_step_2` AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `rows`,
+        `present`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          count(*) AS `rows`,
+          count(`b_3`) AS `present`
+        FROM `__st_step_3` AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `rows`,
+      `present`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `__st_weight`
+FROM (
+  SELECT
+    `id`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `b`,
+        `any`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `b`,
+          CASE
+            WHEN `found`
+            THEN TRUE
+            WHEN `gap` OR (
+              (
+                `a`
+              ) IS NULL AND `some`
+            )
+            THEN CAST(NULL AS BOOLEAN)
+            ELSE FALSE
+          END AS `any`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `found`,
+            `some`,
+            `gap`,
+            `t1`.`__st_weight`
+          FROM `__st_net_3` AS `t1`
+          CROSS JOIN (
+            SELECT
+              `rows` > 0 AS `some`,
+              `present` < `rows` AS `gap`
+            FROM (
+              SELECT
+                count(*) AS `rows`,
+                count(`b_3`) AS `present`
+              FROM `__st_step_2` AS `t`
+            ) AS `t`
+          ) AS `t2`
+          UNION ALL
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `found`,
+            `some`,
+            `gap`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `l`.`id`,
+              `l`.`a`,
+              `l`.`b`,
+              coalesce(`r`.`__st_found`, FALSE) AS `found`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `b`
+              FROM `before`.`r`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT DISTINCT
+                `b_3`,
+                TRUE AS `__st_found`
+              FROM `__st_step_3` AS `k`
+            ) AS `r`
+              ON `a` = `b_3`
+          ) AS `t1`
+          CROSS JOIN (
+            SELECT
+              `rows` > 0 AS `some`,
+              `present` < `rows` AS `gap`,
+              `__st_weight`
+            FROM `__st_net_4` AS `t`
+          ) AS `t2`
+        ) AS `t`
+      ) AS `t`
+      WHERE
+        `b` = 1 OR `any`
+    ) AS `t`
+  ) AS `t`
+  GROUP BY
+    `id`
+) AS `s`
+WHERE
+  `__st_weight` <> 0
+---- maintenance
+-- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
+-- stored: id int
+-- step __st_keys_1
+SELECT DISTINCT
+  `a`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM `__st_changes_r`
+) AS `t`
+-- step __st_keys_2
+SELECT DISTINCT
+  `b_3`
+FROM (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+) AS `t`
+-- answer
+WITH `__st_terms_1` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`,
+      `t`.`b`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`
+      FROM `__st_after_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`,
+      `t`.`b`,
+      `t`.`__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+  ) AS `t`
+), `__st_net_1` AS (
+  SELECT
+    `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `b_2` AS `b_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `b_2`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`b_2`
+          FROM (
+            SELECT
+              `b` AS `b_2`
+            FROM `__st_after_u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `b_2`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`b_2`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `b` AS `b_2`,
+              `__st_weight`
+            FROM `__st_changes_u`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `b_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `id`,
+    `a`,
+    `b`,
+    `found`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `found`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_2` AS `b_3`
+            FROM (
+              SELECT /*+ BROADCAST(`k`) */
+                `t`.`b_2`
+              FROM (
+                SELECT
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
+            ) AS `t`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`,
+          `l`.`__st_weight`
+        FROM `__st_terms_1` AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_2` AS `b_3`
+            FROM (
+              SELECT /*+ BROADCAST(`k`) */
+                `t`.`b_2`
+              FROM (
+                SELECT
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_2` AS `k`
+                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+            ) AS `t`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`,
+          `l`.`__st_weight`
+        FROM `__st_terms_1` AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_3`
+            FROM (
+              SELECT
+                `b_3`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`,
+      `found`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_step_1` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM (
+    SELECT
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+), `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`
+      FROM `__st_after_u`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `b_2`,
+      -`__st_weight` AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_3` AS (
+  SELECT
+    `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM `__st_step_2` AS `t`
+    GROUP BY
+      `b_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_4` AS (
+  SELECT
+    `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM `__st_step_2` AS `t`
+    GROUP BY
+      `b_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_5` AS (
+  SELECT
+    `rows`,
+    `present`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `rows`,
+      `present`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `rows`,
+        `present`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          count(*) AS `rows`,
+          count(`b_3`) AS `present`
+        FROM `__st_step_1` AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `rows`,
+        `present`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          count(*) AS `rows`,
+          count(`b_3`) AS `present`
+        FROM (
+          SELECT
+            `b_3`
+          FROM (
+            SELECT
+              `b_3`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_4` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `rows`,
+      `present`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `__st_weight`
+FROM (
+  SELECT
+    `id`,
+    `b`,
+    `any`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `b`,
+      CASE
+        WHEN `found`
+        THEN TRUE
+        WHEN `gap` OR (
+          (
+            `a`
+          ) IS NULL AND `some`
+        )
+        THEN CAST(NULL AS BOOLEAN)
+        ELSE FALSE
+      END AS `any`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        `some`,
+        `gap`,
+        `t1`.`__st_weight`
+      FROM `__st_net_2` AS `t1`
+      CROSS JOIN (
+        SELECT
+          `rows` > 0 AS `some`,
+          `present` < `rows` AS `gap`
+        FROM (
+          SELECT
+            count(*) AS `rows`,
+            count(`b_3`) AS `present`
+          FROM `__st_step_1` AS `t`
+        ) AS `t`
+      ) AS `t2`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `found`,
+        `some`,
+        `gap`,
+        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`id`,
+          `l`.`a`,
+          `l`.`b`,
+          coalesce(`r`.`__st_found`, FALSE) AS `found`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            CAST(1 AS BIGINT) AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `b`
+            FROM `__st_after_r`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+        ) AS `l`
+        LEFT JOIN (
+          SELECT DISTINCT
+            `b_3`,
+            TRUE AS `__st_found`
+          FROM (
+            SELECT
+              `b_3`
+            FROM (
+              SELECT
+                `b_3`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_3` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `k`
+        ) AS `r`
+          ON `a` = `b_3`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `rows` > 0 AS `some`,
+          `present` < `rows` AS `gap`,
+          `__st_weight`
+        FROM `__st_net_5` AS `t`
+      ) AS `t2`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    `b` = 1 OR `any`
+) AS `t`

@@ -1,0 +1,41 @@
+"""The eight tables as Delta tables with change feeds, moved by the same rounds as in DuckDB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltalake import DeltaTable, write_deltalake
+
+from tests.tpch.duckdb_versions import Versions
+from tests.tpch.schema import KEYS, TABLES
+
+FILE_BYTES = 32 * 2**20
+
+
+def write_tables(versions: Versions, folder: Path) -> dict[str, Path]:
+    """Write the generated rows, and return the path of each table."""
+    paths = {table: folder / table for table in TABLES}
+    for table, path in paths.items():
+        write_deltalake(
+            str(path),
+            versions.table(table),
+            configuration={"delta.enableChangeDataFeed": "true"},
+            target_file_size=FILE_BYTES,
+        )
+    return paths
+
+
+def apply_round(versions: Versions, number: int, paths: dict[str, Path]) -> None:
+    """Make one commit to each table with the changes of a round."""
+    for table, path in paths.items():
+        source = versions.changed_rows(table, number)
+        same_key = " AND ".join(f"target.{name} = source.{name}" for name in KEYS[table])
+        values = {name: f"source.{name}" for name in TABLES[table]}
+        (
+            DeltaTable(str(path))
+            .merge(source, same_key, source_alias="source", target_alias="target")
+            .when_matched_delete("source.gone")
+            .when_matched_update(values)
+            .when_not_matched_insert(values)
+            .execute()
+        )
