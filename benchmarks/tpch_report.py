@@ -48,7 +48,7 @@ def write_page(results: Results, page: Path) -> None:
 def _conditions(results: Results) -> str:
     found = results["machine"]
     return (
-        f"Median seconds of {results['rounds']} rounds at scale factor {results['scale']:g}, "
+        f"Median seconds, counted rounds: {results['rounds']}; scale factor {results['scale']:g}, "
         f"{100 * results['share']:g} % of each table changed per round"
         f"{', six nations renamed' if results['renamed_nations'] else ''}; "
         f"{found['cores']} cores ({found['processor']}), {found['memory_gb']:g} GB, load "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streamtables.compiler.algebra import AggregateCall
+from streamtables.compiler.algebra import AggregateCall, TopK
 from streamtables.compiler.maintenance.forms import Maintenance
 from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
 from streamtables.compiler.plan_text import plan_lines, plan_tree
@@ -63,6 +63,8 @@ def form_reason(maintenance: Maintenance) -> str:
         return "no aggregate or DISTINCT stands at the root, so the changed rows are computed"
     if maintenance.state is not None:
         return "every aggregate at the root follows from sums and counts, which add up"
+    if isinstance(maintenance.chain.keyed, TopK):
+        return "the first rows are taken again, and compared with those that are stored"
     return f"groups that changed are computed again: {_why_no_state(maintenance)}"
 
 

@@ -14,8 +14,8 @@ from streamtables.compiler.algebra import (
     Projection,
     Scan,
     at,
-    differentiate,
 )
+from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.backend.statement import (
     Dialect,
     Program,
@@ -152,7 +152,7 @@ class Plan:
     @cached_property
     def delta(self) -> Node:
         """The changes of the visible rows, from `before`, `after` and `changes` of each table."""
-        changes = differentiate(self.visible)
+        changes = changes_of(self.visible)
         return filter_before_net(changes if isinstance(changes, Net) else Net(changes))
 
     @cached_property

@@ -28,6 +28,7 @@ from streamtables.compiler.algebra import (
     Restrict,
     Scan,
     TopK,
+    Touched,
     Window,
     kind_of,
 )
@@ -175,6 +176,12 @@ def _(node: Keys) -> str:
 @describe.register
 def _(node: Restrict) -> str:
     return " and ".join(f"{column} <=> key {key}" for column, key in node.on)
+
+
+@describe.register
+def _(node: Touched) -> str:
+    sets = (" and ".join(f"{column} <=> key {key}" for column, key in on) for on in node.pairs)
+    return " or ".join(sets)
 
 
 @describe.register

@@ -131,8 +131,10 @@ def _survivors(stored: pa.Table, going: pa.Table, columns: Sequence[str]) -> pa.
 
 def _reaches(covered: Covered | None, netted: pa.Table, key_columns: tuple[str, ...]) -> bool:
     """Whether the rows already read are all that the change's keys can touch."""
-    if covered is None or not key_columns:
-        return covered is not None and covered.predicate == EVERY_ROW
+    if covered is None or covered.predicate == EVERY_ROW:
+        return covered is not None
+    if not key_columns:
+        return False
     wanted = arrow_rows.with_weight(arrow_rows.distinct(netted, key_columns), 1)
     return arrow_rows.matches(covered.keys, wanted, key_columns)[1] == 0
 

@@ -21,6 +21,7 @@ from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import SmallResult, reads, run_small
+from streamtables.engine.session import Profile
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
@@ -43,7 +44,8 @@ class SmallRefresh:
         Raises:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
         """
-        with self.around.sessions.lease("quick", tag=self.task.refresh_id) as spark:
+        profile: Profile = "bulk" if self._program.large else "quick"
+        with self.around.sessions.lease(profile, tag=self.task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
             with self.watch.step("compute", hand="spark"):
@@ -59,8 +61,14 @@ class SmallRefresh:
     @cached_property
     def _programs(self) -> ChangedTables:
         return self.around.plans.programs(
-            self.task.table, self.task.definitions, self.task.changed_names, small=True
+            self.task.table, self.task.definitions, self._changed, small=True
         )
+
+    @property
+    def _changed(self) -> frozenset[str]:
+        """What changed in the columns that the query reads; other changes netted to nothing."""
+        still = {name for name, rows in self.changes.items() if rows.num_rows == 0}
+        return self.task.changed_names - still
 
     @property
     def _program(self) -> Program:

@@ -251,6 +251,16 @@ FROM (
     `__st_weight`
   FROM `__st_changes_orders`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`cust`
+FROM (
+  SELECT
+    `cust`
+  FROM `__st_after_orders`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -264,17 +274,7 @@ WITH `__st_net_1` AS (
       SELECT
         `cust`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`cust`
-        FROM (
-          SELECT
-            `cust`
-          FROM `__st_after_orders`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
-      ) AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `cust`,
@@ -317,17 +317,7 @@ WITH `__st_net_1` AS (
         SELECT
           `cust`,
           count(*) AS `count`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`cust`
-          FROM (
-            SELECT
-              `cust`
-            FROM `__st_after_orders`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
         GROUP BY
           `cust`
       ) AS `t`
@@ -430,37 +420,45 @@ FROM (
     `name`,
     `cust_2`,
     `n`,
-    `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+    `__st_weight`
   FROM (
-    SELECT
-      `cust` AS `cust_2`,
-      `count` AS `n`,
-      `__st_weight`
-    FROM `__st_net_2` AS `t`
-  ) AS `t1`
-  JOIN (
-    SELECT
+    SELECT /*+ BROADCAST(`t1`) */
+      `cust_2`,
+      `n`,
       `cust_id`,
       `name`,
-      CAST(1 AS BIGINT) AS `__st_weight`
+      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
     FROM (
       SELECT
-        `cust_id`,
-        `name`
-      FROM `__st_after_customers`
-    ) AS `t`
-    UNION ALL
-    SELECT
-      `cust_id`,
-      `name`,
-      -`__st_weight` AS `__st_weight`
-    FROM (
+        `cust` AS `cust_2`,
+        `count` AS `n`,
+        `__st_weight`
+      FROM `__st_net_2` AS `t`
+    ) AS `t1`
+    JOIN (
       SELECT
         `cust_id`,
         `name`,
-        `__st_weight`
-      FROM `__st_changes_customers`
-    ) AS `t`
-  ) AS `t2`
-    ON `cust_2` = `cust_id`
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `cust_id`,
+          `name`
+        FROM `__st_after_customers`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `cust_id`,
+        `name`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `cust_id`,
+          `name`,
+          `__st_weight`
+        FROM `__st_changes_customers`
+      ) AS `t`
+    ) AS `t2`
+      ON `cust_2` = `cust_id`
+  ) AS `t1`
 ) AS `t`

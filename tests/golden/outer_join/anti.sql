@@ -226,46 +226,56 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
+-- step __st_terms_1
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`
+FROM (
+  SELECT
+    `a` AS `a_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `id`,
-    `a`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-), `__st_net_1` AS (
+WITH `__st_net_1` AS (
   SELECT
     `a_2`,
     `__st_weight`
@@ -277,17 +287,7 @@ WITH `__st_terms_1` AS (
       SELECT
         `a_2`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `a_2`,
@@ -362,17 +362,7 @@ WITH `__st_terms_1` AS (
           `l`.`a`,
           `l`.`__st_weight`
         FROM `__st_terms_1` AS `l`
-        LEFT ANTI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `__st_after_u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_1` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL

@@ -399,6 +399,18 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -409,66 +421,96 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
--- step __st_keys_3
-SELECT DISTINCT
-  `a_2`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+-- step __st_terms_1
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM `__st_step_2` AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
+-- step __st_step_3
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
 FROM (
   SELECT
     `a` AS `a_2`,
-    `b` AS `b_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
+    `b` AS `b_2`
+  FROM `__st_after_u`
 ) AS `t`
--- step __st_keys_4
-SELECT DISTINCT
-  `a`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+-- step __st_terms_2
+SELECT
+  `a_2`,
+  `b_2`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM `__st_step_1` AS `t`
+UNION ALL
+SELECT
+  `a_2`,
+  `b_2`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`a_2`,
+    `t`.`b_2`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+) AS `t`
+-- step __st_step_4
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
 FROM (
   SELECT
     `id`,
-    `a`,
-    `__st_weight`
-  FROM `__st_changes_r`
+    `a`
+  FROM `__st_after_r`
 ) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `id`,
-    `a`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-), `__st_net_1` AS (
+WITH `__st_net_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -483,19 +525,7 @@ WITH `__st_terms_1` AS (
         `a_2`,
         `b_2`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `t`
+      FROM `__st_step_3` AS `t`
       UNION ALL
       SELECT
         `a_2`,
@@ -551,19 +581,7 @@ WITH `__st_terms_1` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -573,19 +591,7 @@ WITH `__st_terms_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_terms_1` AS `l`
-      LEFT JOIN (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `r`
+      LEFT JOIN `__st_step_3` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -637,44 +643,6 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_terms_2` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`a_2`,
-      `t`.`b_2`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`
-      FROM `__st_after_u`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_4` AS `k`
-      ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`a_2`,
-      `t`.`b_2`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`,
-        `__st_weight`
-      FROM `__st_changes_u`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_4` AS `k`
-      ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-  ) AS `t`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -690,19 +658,7 @@ WITH `__st_terms_1` AS (
         `id`,
         `a`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`
-        FROM (
-          SELECT
-            `id`,
-            `a`
-          FROM `__st_after_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_4` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `t`
+      FROM `__st_step_4` AS `t`
       UNION ALL
       SELECT
         `id`,
@@ -720,7 +676,7 @@ WITH `__st_terms_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_4` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
       ) AS `t`
     ) AS `t`
@@ -757,19 +713,7 @@ WITH `__st_terms_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `l`
-        LEFT ANTI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_2` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -783,19 +727,7 @@ WITH `__st_terms_1` AS (
           `l`.`b_2`,
           `l`.`__st_weight`
         FROM `__st_terms_2` AS `l`
-        LEFT ANTI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_4` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL

@@ -233,46 +233,58 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
+-- step __st_terms_1
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `id`,
-    `a`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-  ) AS `t`
-), `__st_net_1` AS (
+WITH `__st_net_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -287,19 +299,7 @@ WITH `__st_terms_1` AS (
         `a_2`,
         `b_2`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `a_2`,
@@ -377,19 +377,7 @@ WITH `__st_terms_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_terms_1` AS `l`
-      LEFT JOIN (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT

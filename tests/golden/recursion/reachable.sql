@@ -15,7 +15,7 @@ Project a_3 as a, b_3 as b, d  [linear]
       InnerJoin a_5 = b_4  [multilinear]
         Filter d_2 < 3  [linear]
           Project a_3 as a_4, b_3 as b_4, d as d_2  [linear]
-            Itself  [linear]
+            Itself
         Scan u (a as a_5, b as b_5)  [linear]
 ---- delta plan
 Net
@@ -29,7 +29,7 @@ Net
             InnerJoin a_5 = b_4  [multilinear]
               Filter d_2 < 3 (#1)  [linear]
                 Project a_3 as a_4, b_3 as b_4, d as d_2  [linear]
-                  Itself  [linear]
+                  Itself
               Scan after.u (a as a_5, b as b_5)  [linear]
         Negate
           Recursive  [whole]

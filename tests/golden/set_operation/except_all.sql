@@ -365,6 +365,31 @@ FROM (
     ) AS `t`
   ) AS `t`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a`,
+  `t`.`b`
+FROM (
+  SELECT
+    `a`,
+    `b`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b_5`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_3`,
+  `t`.`b_3`
+FROM (
+  SELECT
+    `a` AS `a_3`,
+    `b` AS `b_3`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`a_5`
+  AND `t`.`b_3` IS NOT DISTINCT FROM `k`.`b_5`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -397,19 +422,7 @@ WITH `__st_net_1` AS (
             `a`,
             `b`,
             CAST(1 AS BIGINT) AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`a`,
-              `t`.`b`
-            FROM (
-              SELECT
-                `a`,
-                `b`
-              FROM `__st_after_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b_5`
-          ) AS `t`
+          FROM `__st_step_1` AS `t`
           UNION ALL
           SELECT
             `a`,
@@ -449,20 +462,7 @@ WITH `__st_net_1` AS (
             `a_3`,
             `b_3`,
             CAST(1 AS BIGINT) AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`a_3`,
-              `t`.`b_3`
-            FROM (
-              SELECT
-                `a` AS `a_3`,
-                `b` AS `b_3`
-              FROM `__st_after_u`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`a_5`
-              AND `t`.`b_3` IS NOT DISTINCT FROM `k`.`b_5`
-          ) AS `t`
+          FROM `__st_step_2` AS `t`
           UNION ALL
           SELECT
             `a_3`,
@@ -539,19 +539,7 @@ WITH `__st_net_1` AS (
               SELECT
                 `a` AS `a_5`,
                 `b` AS `b_5`
-              FROM (
-                SELECT /*+ BROADCAST(`k`) */
-                  `t`.`a`,
-                  `t`.`b`
-                FROM (
-                  SELECT
-                    `a`,
-                    `b`
-                  FROM `__st_after_r`
-                ) AS `t`
-                LEFT SEMI JOIN `__st_keys_1` AS `k`
-                  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b_5`
-              ) AS `t`
+              FROM `__st_step_1` AS `t`
             ) AS `t`
             UNION ALL
             SELECT
@@ -563,20 +551,7 @@ WITH `__st_net_1` AS (
               SELECT
                 `a_3` AS `a_5`,
                 `b_3` AS `b_5`
-              FROM (
-                SELECT /*+ BROADCAST(`k`) */
-                  `t`.`a_3`,
-                  `t`.`b_3`
-                FROM (
-                  SELECT
-                    `a` AS `a_3`,
-                    `b` AS `b_3`
-                  FROM `__st_after_u`
-                ) AS `t`
-                LEFT SEMI JOIN `__st_keys_1` AS `k`
-                  ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`a_5`
-                  AND `t`.`b_3` IS NOT DISTINCT FROM `k`.`b_5`
-              ) AS `t`
+              FROM `__st_step_2` AS `t`
             ) AS `t`
           ) AS `t`
           GROUP BY

@@ -410,6 +410,20 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`,
+  `t`.`b`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `b`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
 -- step __st_keys_2
 SELECT DISTINCT
   `a`
@@ -421,6 +435,20 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`,
+  `t`.`b`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `b`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- step __st_keys_3
 SELECT DISTINCT
   `every`
@@ -457,21 +485,7 @@ WITH `__st_net_1` AS (
         `a`,
         `b`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`b`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`
-          FROM `__st_after_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-      ) AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `id`,
@@ -526,21 +540,7 @@ WITH `__st_net_1` AS (
           `a`,
           `b`,
           sum(`id`) AS `sum`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
         GROUP BY
           `a`,
           `b`
@@ -612,21 +612,7 @@ WITH `__st_net_1` AS (
         `a`,
         `b`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`b`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`
-          FROM `__st_after_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `t`
+      FROM `__st_step_2` AS `t`
       UNION ALL
       SELECT
         `id`,
@@ -677,21 +663,7 @@ WITH `__st_net_1` AS (
         SELECT
           `a`,
           sum(`id`) AS `sum`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `t`
+        FROM `__st_step_2` AS `t`
         GROUP BY
           `a`
       ) AS `t`

@@ -1299,6 +1299,26 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+-- step __st_distinct_rows_1
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`id`,
+      `t`.`a`
+    FROM (
+      SELECT
+        `id`,
+        `a`
+      FROM `__st_after_r`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_1` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+  ) AS `t`
+) AS `t`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_3`
@@ -1314,7 +1334,19 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
 ) AS `t`
--- step __st_keys_3
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+-- step __st_step_2
 WITH `__st_net_1` AS (
   SELECT
     `a_3`,
@@ -1332,19 +1364,7 @@ WITH `__st_net_1` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -1390,19 +1410,7 @@ WITH `__st_net_1` AS (
         FROM (
           SELECT
             `a` AS `a_3`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`
-            FROM (
-              SELECT
-                `id`,
-                `a`
-              FROM `__st_after_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-          ) AS `t`
+          FROM `__st_step_1` AS `t`
         ) AS `t`
       ) AS `t`
       UNION ALL
@@ -1441,15 +1449,15 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_1` AS (
-  SELECT
-    `a_3` AS `a_5`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
 )
+SELECT
+  `a_3` AS `a_5`,
+  `__st_weight`
+FROM `__st_net_2` AS `t`
+-- step __st_keys_3
 SELECT DISTINCT
   `a_5`
-FROM `__st_step_1` AS `t`
+FROM `__st_step_2` AS `t`
 -- step __st_keys_4
 WITH `__st_net_1` AS (
   SELECT
@@ -1468,19 +1476,7 @@ WITH `__st_net_1` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -1526,19 +1522,7 @@ WITH `__st_net_1` AS (
         FROM (
           SELECT
             `a` AS `a_3`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`
-            FROM (
-              SELECT
-                `id`,
-                `a`
-              FROM `__st_after_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-          ) AS `t`
+          FROM `__st_step_1` AS `t`
         ) AS `t`
       ) AS `t`
       UNION ALL
@@ -1633,19 +1617,26 @@ FROM (
       `a_4`,
       `a_2`,
       `b_2`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
-      SELECT
-        `a_3` AS `a_4`,
-        `__st_weight`
-      FROM `__st_net_2` AS `t`
+      SELECT /*+ BROADCAST(`t1`) */
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `t1`.`__st_weight`
+      FROM (
+        SELECT
+          `a_3` AS `a_4`,
+          `__st_weight`
+        FROM `__st_net_2` AS `t`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`
+        FROM `__st_after_u`
+      ) AS `t2`
     ) AS `t1`
-    CROSS JOIN (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`
-      FROM `__st_after_u`
-    ) AS `t2`
     UNION ALL
     SELECT
       `a_4`,
@@ -1700,6 +1691,18 @@ FROM (
   WHERE
     `a_2` < `a_4`
 ) AS `t`
+-- step __st_step_3
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_4` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
 -- step __st_keys_5
 WITH `__st_net_4` AS (
   SELECT
@@ -1718,19 +1721,7 @@ WITH `__st_net_4` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-        ) AS `t`
+        FROM `__st_step_3` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -1804,38 +1795,45 @@ WITH `__st_net_4` AS (
           `a_4`,
           `a_2`,
           `b_2`,
-          `t2`.`__st_weight`
+          `__st_weight`
         FROM (
-          SELECT
-            `a_3` AS `a_4`
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
           FROM (
-            SELECT DISTINCT
-              `a_3`
+            SELECT
+              `a_3` AS `a_4`
             FROM (
-              SELECT
+              SELECT DISTINCT
                 `a_3`
               FROM (
                 SELECT
-                  `a_3`,
-                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                  explode(
-                    sequence(
-                      CAST(1 AS BIGINT),
-                      CAST(IF(
-                        `__st_weight` < 0,
-                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                        `__st_weight`
-                      ) AS BIGINT)
-                    )
-                  ) AS `__st_n`
-                FROM `__st_net_4` AS `t`
-                WHERE
-                  `__st_weight` <> 0
-              ) AS `s`
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a_3`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_4` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
             ) AS `t`
-          ) AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
         ) AS `t1`
-        CROSS JOIN `__st_terms_1` AS `t2`
       ) AS `t`
       WHERE
         `a_2` < `a_4`
@@ -1877,36 +1875,30 @@ WITH `__st_net_4` AS (
               `a_2`,
               `b_2`
             FROM (
-              SELECT
-                `a_3` AS `a_4`
+              SELECT /*+ BROADCAST(`t1`) */
+                `a_4`,
+                `a_2`,
+                `b_2`
               FROM (
-                SELECT DISTINCT
-                  `a_3`
+                SELECT
+                  `a_3` AS `a_4`
                 FROM (
-                  SELECT
-                    `a` AS `a_3`
+                  SELECT DISTINCT
+                    `a_3`
                   FROM (
-                    SELECT /*+ BROADCAST(`k`) */
-                      `t`.`id`,
-                      `t`.`a`
-                    FROM (
-                      SELECT
-                        `id`,
-                        `a`
-                      FROM `__st_after_r`
-                    ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_4` AS `k`
-                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                    SELECT
+                      `a` AS `a_3`
+                    FROM `__st_step_3` AS `t`
                   ) AS `t`
                 ) AS `t`
-              ) AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t2`
             ) AS `t1`
-            CROSS JOIN (
-              SELECT
-                `a` AS `a_2`,
-                `b` AS `b_2`
-              FROM `__st_after_u`
-            ) AS `t2`
           ) AS `t`
           WHERE
             `a_2` < `a_4`
@@ -1963,8 +1955,20 @@ WITH `__st_net_4` AS (
 SELECT DISTINCT
   `a_4`
 FROM `__st_net_6` AS `t`
--- step __st_keys_6
-WITH `__st_net_1` AS (
+-- step __st_step_4
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_5` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+-- step __st_distinct_rows_2
+WITH `__st_net_7` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -1981,150 +1985,7 @@ WITH `__st_net_1` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT DISTINCT
-          `a_3`
-        FROM (
-          SELECT
-            `a` AS `a_3`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`
-            FROM (
-              SELECT
-                `id`,
-                `a`
-              FROM `__st_after_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_3`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT DISTINCT
-          `a_3`
-        FROM (
-          SELECT
-            `a_3`
-          FROM (
-            SELECT
-              `a_3`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_1` AS (
-  SELECT
-    `a_3` AS `a_5`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
-), `__st_net_7` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_5` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-        ) AS `t`
+        FROM `__st_step_4` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -2152,36 +2013,37 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_distinct_rows_2` AS (
-  SELECT DISTINCT
+)
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
     `a_3`
   FROM (
     SELECT
-      `a_3`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-        explode(
-          sequence(
-            CAST(1 AS BIGINT),
-            CAST(IF(
-              `__st_weight` < 0,
-              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-              `__st_weight`
-            ) AS BIGINT)
-          )
-        ) AS `__st_n`
-      FROM `__st_net_7` AS `t`
-      WHERE
-        `__st_weight` <> 0
-    ) AS `s`
-  ) AS `t`
-), `__st_step_2` AS (
-  SELECT
-    `a_3` AS `a_5`
-  FROM `__st_distinct_rows_2` AS `t`
-), `__st_terms_1` AS (
+      `a_3`,
+      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+      explode(
+        sequence(
+          CAST(1 AS BIGINT),
+          CAST(IF(
+            `__st_weight` < 0,
+            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+            `__st_weight`
+          ) AS BIGINT)
+        )
+      ) AS `__st_n`
+    FROM `__st_net_7` AS `t`
+    WHERE
+      `__st_weight` <> 0
+  ) AS `s`
+) AS `t`
+-- step __st_step_5
+SELECT
+  `a_3` AS `a_5`
+FROM `__st_distinct_rows_2` AS `t`
+-- step __st_keys_6
+WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -2227,13 +2089,20 @@ WITH `__st_net_1` AS (
           `a_4`,
           `a_2`,
           `b_2`,
-          `t2`.`__st_weight`
+          `__st_weight`
         FROM (
-          SELECT
-            `a_3` AS `a_4`
-          FROM `__st_distinct_rows_2` AS `t`
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `a_3` AS `a_4`
+            FROM `__st_distinct_rows_2` AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
         ) AS `t1`
-        CROSS JOIN `__st_terms_1` AS `t2`
       ) AS `t`
       WHERE
         `a_2` < `a_4`
@@ -2263,7 +2132,7 @@ WITH `__st_net_1` AS (
         `r`.`a_4`,
         `r`.`max`,
         `l`.`__st_weight`
-      FROM `__st_step_1` AS `l`
+      FROM `__st_step_2` AS `l`
       LEFT JOIN (
         SELECT
           `a_4`,
@@ -2279,67 +2148,7 @@ WITH `__st_net_1` AS (
               `a_2`,
               `b_2`
             FROM (
-              SELECT
-                `a_3` AS `a_4`
-              FROM (
-                SELECT DISTINCT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a` AS `a_3`
-                  FROM (
-                    SELECT /*+ BROADCAST(`k`) */
-                      `t`.`id`,
-                      `t`.`a`
-                    FROM (
-                      SELECT
-                        `id`,
-                        `a`
-                      FROM `__st_after_r`
-                    ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_3` AS `k`
-                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t`
-            ) AS `t1`
-            CROSS JOIN (
-              SELECT
-                `a` AS `a_2`,
-                `b` AS `b_2`
-              FROM `__st_after_u`
-            ) AS `t2`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `r`
-        ON `a_5` IS NOT DISTINCT FROM `a_4`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
+              SELECT /*+ BROADCAST(`t1`) */
                 `a_4`,
                 `a_2`,
                 `b_2`
@@ -2362,8 +2171,8 @@ WITH `__st_net_1` AS (
                           `a`
                         FROM `__st_after_r`
                       ) AS `t`
-                      LEFT SEMI JOIN `__st_keys_5` AS `k`
-                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+                      LEFT SEMI JOIN `__st_keys_3` AS `k`
+                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
                     ) AS `t`
                   ) AS `t`
                 ) AS `t`
@@ -2374,6 +2183,66 @@ WITH `__st_net_1` AS (
                   `b` AS `b_2`
                 FROM `__st_after_u`
               ) AS `t2`
+            ) AS `t1`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `r`
+        ON `a_5` IS NOT DISTINCT FROM `a_4`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_5` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT /*+ BROADCAST(`t1`) */
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_3` AS `a_4`
+                  FROM (
+                    SELECT DISTINCT
+                      `a_3`
+                    FROM (
+                      SELECT
+                        `a` AS `a_3`
+                      FROM `__st_step_4` AS `t`
+                    ) AS `t`
+                  ) AS `t`
+                ) AS `t1`
+                CROSS JOIN (
+                  SELECT
+                    `a` AS `a_2`,
+                    `b` AS `b_2`
+                  FROM `__st_after_u`
+                ) AS `t2`
+              ) AS `t1`
             ) AS `t`
             WHERE
               `a_2` < `a_4`
@@ -2394,7 +2263,7 @@ WITH `__st_net_1` AS (
           `l`.`a_5`,
           `r`.`a_4`,
           `r`.`max`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_5` AS `l`
         LEFT JOIN (
           SELECT
             `a_4`,
@@ -2448,28 +2317,28 @@ FROM (
     `__st_weight`
   FROM `__st_net_9` AS `t`
 ) AS `t`
--- step __st_keys_7
-WITH `__st_distinct_rows_3` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT /*+ BROADCAST(`k`) */
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `__st_after_r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_6` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_10` AS (
+-- step __st_step_6
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_6` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+-- step __st_distinct_rows_3
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`
+  FROM `__st_step_6` AS `t`
+) AS `t`
+-- step __st_distinct_rows_4
+WITH `__st_net_10` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2486,19 +2355,7 @@ WITH `__st_distinct_rows_3` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_6` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-        ) AS `t`
+        FROM `__st_step_6` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -2526,32 +2383,33 @@ WITH `__st_distinct_rows_3` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_distinct_rows_4` AS (
-  SELECT DISTINCT
+)
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
     `a_3`
   FROM (
     SELECT
-      `a_3`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-        explode(
-          sequence(
-            CAST(1 AS BIGINT),
-            CAST(IF(
-              `__st_weight` < 0,
-              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-              `__st_weight`
-            ) AS BIGINT)
-          )
-        ) AS `__st_n`
-      FROM `__st_net_10` AS `t`
-      WHERE
-        `__st_weight` <> 0
-    ) AS `s`
-  ) AS `t`
-), `__st_terms_1` AS (
+      `a_3`,
+      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+      explode(
+        sequence(
+          CAST(1 AS BIGINT),
+          CAST(IF(
+            `__st_weight` < 0,
+            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+            `__st_weight`
+          ) AS BIGINT)
+        )
+      ) AS `__st_n`
+    FROM `__st_net_10` AS `t`
+    WHERE
+      `__st_weight` <> 0
+  ) AS `s`
+) AS `t`
+-- step __st_keys_7
+WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -2597,13 +2455,20 @@ WITH `__st_distinct_rows_3` AS (
           `a_4`,
           `a_2`,
           `b_2`,
-          `t2`.`__st_weight`
+          `__st_weight`
         FROM (
-          SELECT
-            `a_3` AS `a_4`
-          FROM `__st_distinct_rows_4` AS `t`
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `a_3` AS `a_4`
+            FROM `__st_distinct_rows_4` AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
         ) AS `t1`
-        CROSS JOIN `__st_terms_1` AS `t2`
       ) AS `t`
       WHERE
         `a_2` < `a_4`
@@ -2667,16 +2532,22 @@ WITH `__st_distinct_rows_3` AS (
                     `a_2`,
                     `b_2`
                   FROM (
-                    SELECT
-                      `a_3` AS `a_4`
-                    FROM `__st_distinct_rows_3` AS `t`
+                    SELECT /*+ BROADCAST(`t1`) */
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_3` AS `a_4`
+                      FROM `__st_distinct_rows_3` AS `t`
+                    ) AS `t1`
+                    CROSS JOIN (
+                      SELECT
+                        `a` AS `a_2`,
+                        `b` AS `b_2`
+                      FROM `__st_after_u`
+                    ) AS `t2`
                   ) AS `t1`
-                  CROSS JOIN (
-                    SELECT
-                      `a` AS `a_2`,
-                      `b` AS `b_2`
-                    FROM `__st_after_u`
-                  ) AS `t2`
                 ) AS `t`
                 WHERE
                   `a_2` < `a_4`
@@ -2776,86 +2647,54 @@ FROM (
     `__st_weight`
   FROM `__st_net_12` AS `t`
 ) AS `t`
--- answer
-WITH `__st_distinct_rows_1` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT /*+ BROADCAST(`k`) */
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `__st_after_r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_1` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-    ) AS `t`
-  ) AS `t`
-), `__st_terms_2` AS (
+-- step __st_step_7
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
   SELECT
     `id`,
-    `a`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_7` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_7` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-  ) AS `t`
-), `__st_distinct_rows_5` AS (
-  SELECT DISTINCT
-    `a_3`
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_7` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+-- step __st_terms_2
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM `__st_step_7` AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
   FROM (
     SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT /*+ BROADCAST(`k`) */
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `__st_after_r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_7` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-    ) AS `t`
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
   ) AS `t`
-), `__st_net_13` AS (
+  LEFT SEMI JOIN `__st_keys_7` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+) AS `t`
+-- step __st_distinct_rows_5
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`
+  FROM `__st_step_7` AS `t`
+) AS `t`
+-- step __st_distinct_rows_6
+WITH `__st_net_13` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2874,32 +2713,33 @@ WITH `__st_distinct_rows_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_distinct_rows_6` AS (
-  SELECT DISTINCT
+)
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
     `a_3`
   FROM (
     SELECT
-      `a_3`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-        explode(
-          sequence(
-            CAST(1 AS BIGINT),
-            CAST(IF(
-              `__st_weight` < 0,
-              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-              `__st_weight`
-            ) AS BIGINT)
-          )
-        ) AS `__st_n`
-      FROM `__st_net_13` AS `t`
-      WHERE
-        `__st_weight` <> 0
-    ) AS `s`
-  ) AS `t`
-), `__st_terms_1` AS (
+      `a_3`,
+      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+      explode(
+        sequence(
+          CAST(1 AS BIGINT),
+          CAST(IF(
+            `__st_weight` < 0,
+            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+            `__st_weight`
+          ) AS BIGINT)
+        )
+      ) AS `__st_n`
+    FROM `__st_net_13` AS `t`
+    WHERE
+      `__st_weight` <> 0
+  ) AS `s`
+) AS `t`
+-- answer
+WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -2945,13 +2785,20 @@ WITH `__st_distinct_rows_1` AS (
           `a_4`,
           `a_2`,
           `b_2`,
-          `t2`.`__st_weight`
+          `__st_weight`
         FROM (
-          SELECT
-            `a_3` AS `a_4`
-          FROM `__st_distinct_rows_6` AS `t`
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `a_3` AS `a_4`
+            FROM `__st_distinct_rows_6` AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
         ) AS `t1`
-        CROSS JOIN `__st_terms_1` AS `t2`
       ) AS `t`
       WHERE
         `a_2` < `a_4`
@@ -3033,16 +2880,22 @@ WITH `__st_distinct_rows_1` AS (
                       `a_2`,
                       `b_2`
                     FROM (
-                      SELECT
-                        `a_3` AS `a_4`
-                      FROM `__st_distinct_rows_1` AS `t`
+                      SELECT /*+ BROADCAST(`t1`) */
+                        `a_4`,
+                        `a_2`,
+                        `b_2`
+                      FROM (
+                        SELECT
+                          `a_3` AS `a_4`
+                        FROM `__st_distinct_rows_1` AS `t`
+                      ) AS `t1`
+                      CROSS JOIN (
+                        SELECT
+                          `a` AS `a_2`,
+                          `b` AS `b_2`
+                        FROM `__st_after_u`
+                      ) AS `t2`
                     ) AS `t1`
-                    CROSS JOIN (
-                      SELECT
-                        `a` AS `a_2`,
-                        `b` AS `b_2`
-                      FROM `__st_after_u`
-                    ) AS `t2`
                   ) AS `t`
                   WHERE
                     `a_2` < `a_4`
@@ -3108,16 +2961,22 @@ WITH `__st_distinct_rows_1` AS (
                       `a_2`,
                       `b_2`
                     FROM (
-                      SELECT
-                        `a_3` AS `a_4`
-                      FROM `__st_distinct_rows_5` AS `t`
+                      SELECT /*+ BROADCAST(`t1`) */
+                        `a_4`,
+                        `a_2`,
+                        `b_2`
+                      FROM (
+                        SELECT
+                          `a_3` AS `a_4`
+                        FROM `__st_distinct_rows_5` AS `t`
+                      ) AS `t1`
+                      CROSS JOIN (
+                        SELECT
+                          `a` AS `a_2`,
+                          `b` AS `b_2`
+                        FROM `__st_after_u`
+                      ) AS `t2`
                     ) AS `t1`
-                    CROSS JOIN (
-                      SELECT
-                        `a` AS `a_2`,
-                        `b` AS `b_2`
-                      FROM `__st_after_u`
-                    ) AS `t2`
                   ) AS `t`
                   WHERE
                     `a_2` < `a_4`

@@ -437,46 +437,56 @@ FROM (
     FROM `__st_changes_u`
   ) AS `t`
 ) AS `t`
+-- step __st_terms_1
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+) AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`b_2`
+FROM (
+  SELECT
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
 -- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `id`,
-    `a`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`,
-      `t`.`__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_2` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
-  ) AS `t`
-), `__st_net_1` AS (
+WITH `__st_net_1` AS (
   SELECT
     `b_3`,
     `__st_weight`
@@ -492,17 +502,7 @@ WITH `__st_terms_1` AS (
         SELECT
           `b_2`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `b` AS `b_2`
-            FROM `__st_after_u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
           `b_2`,
@@ -600,17 +600,7 @@ WITH `__st_terms_1` AS (
           FROM (
             SELECT
               `b_2` AS `b_3`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
-            ) AS `t`
+            FROM `__st_step_1` AS `t`
           ) AS `k`
         ) AS `r`
           ON `a` = `b_3`
@@ -665,36 +655,17 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_1` AS (
+), `__st_groups_1` AS (
   SELECT
-    `b_2` AS `b_3`
+    count(*) AS `rows`,
+    count(`b_3`) AS `present`
   FROM (
     SELECT
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-), `__st_step_2` AS (
-  SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b_2`,
-      CAST(1 AS BIGINT) AS `__st_weight`
+      `b_2` AS `b_3`
     FROM (
       SELECT
         `b` AS `b_2`
       FROM `__st_after_u`
-    ) AS `t`
-    UNION ALL
-    SELECT
-      `b_2`,
-      -`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
-        `b` AS `b_2`,
-        `__st_weight`
-      FROM `__st_changes_u`
     ) AS `t`
   ) AS `t`
 ), `__st_net_3` AS (
@@ -705,27 +676,58 @@ WITH `__st_terms_1` AS (
     SELECT
       `b_3`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM `__st_step_2` AS `t`
+    FROM (
+      SELECT
+        `b_2` AS `b_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `b_2`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `b` AS `b_2`
+          FROM `__st_after_u`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `b_2`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `b` AS `b_2`,
+            `__st_weight`
+          FROM `__st_changes_u`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
     GROUP BY
       `b_3`
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_4` AS (
+), `__st_step_2` AS (
   SELECT
-    `b_3`,
-    `__st_weight`
+    `b_3`
   FROM (
     SELECT
       `b_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM `__st_step_2` AS `t`
-    GROUP BY
-      `b_3`
+      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+      explode(
+        sequence(
+          CAST(1 AS BIGINT),
+          CAST(IF(
+            `__st_weight` < 0,
+            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+            `__st_weight`
+          ) AS BIGINT)
+        )
+      ) AS `__st_n`
+    FROM `__st_net_3` AS `t`
+    WHERE
+      `__st_weight` <> 0
   ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_5` AS (
+), `__st_net_4` AS (
   SELECT
     `rows`,
     `present`,
@@ -740,12 +742,7 @@ WITH `__st_terms_1` AS (
         `rows`,
         `present`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          count(*) AS `rows`,
-          count(`b_3`) AS `present`
-        FROM `__st_step_1` AS `t`
-      ) AS `t`
+      FROM `__st_groups_1` AS `t`
       UNION ALL
       SELECT
         `rows`,
@@ -755,28 +752,7 @@ WITH `__st_terms_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM (
-          SELECT
-            `b_3`
-          FROM (
-            SELECT
-              `b_3`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_4` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
+        FROM `__st_step_2` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -816,19 +792,23 @@ FROM (
         `found`,
         `some`,
         `gap`,
-        `t1`.`__st_weight`
-      FROM `__st_net_2` AS `t1`
-      CROSS JOIN (
-        SELECT
-          `rows` > 0 AS `some`,
-          `present` < `rows` AS `gap`
-        FROM (
+        `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`t1`) */
+          `id`,
+          `a`,
+          `found`,
+          `some`,
+          `gap`,
+          `t1`.`__st_weight`
+        FROM `__st_net_2` AS `t1`
+        CROSS JOIN (
           SELECT
-            count(*) AS `rows`,
-            count(`b_3`) AS `present`
-          FROM `__st_step_1` AS `t`
-        ) AS `t`
-      ) AS `t2`
+            `rows` > 0 AS `some`,
+            `present` < `rows` AS `gap`
+          FROM `__st_groups_1` AS `t`
+        ) AS `t2`
+      ) AS `t1`
       UNION ALL
       SELECT
         `id`,
@@ -871,28 +851,7 @@ FROM (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_3`
-            FROM (
-              SELECT
-                `b_3`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_3` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t1`
@@ -901,7 +860,7 @@ FROM (
           `rows` > 0 AS `some`,
           `present` < `rows` AS `gap`,
           `__st_weight`
-        FROM `__st_net_5` AS `t`
+        FROM `__st_net_4` AS `t`
       ) AS `t2`
     ) AS `t`
   ) AS `t`

@@ -166,7 +166,15 @@ WHERE
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_groups_1` AS (
+  SELECT
+    avg(`b_2`) AS `avg`
+  FROM (
+    SELECT
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `b_2`,
     `__st_weight`
@@ -211,15 +219,7 @@ WITH `__st_net_1` AS (
       SELECT
         `avg`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          avg(`b_2`) AS `avg`
-        FROM (
-          SELECT
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-      ) AS `t`
+      FROM `__st_groups_1` AS `t`
       UNION ALL
       SELECT
         `avg`,
@@ -288,15 +288,7 @@ FROM (
       CROSS JOIN (
         SELECT
           `avg` AS `scalar`
-        FROM (
-          SELECT
-            avg(`b_2`) AS `avg`
-          FROM (
-            SELECT
-              `b` AS `b_2`
-            FROM `__st_after_u`
-          ) AS `t`
-        ) AS `t`
+        FROM `__st_groups_1` AS `t`
       ) AS `t2`
     ) AS `t1`
     UNION ALL

@@ -183,6 +183,20 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`,
+  `t`.`b`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `b`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -202,21 +216,7 @@ WITH `__st_net_1` AS (
         `a`,
         `b`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`b`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`
-          FROM `__st_after_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `id`,
@@ -279,21 +279,7 @@ WITH `__st_net_1` AS (
           `b`,
           row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
           rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `t`
+        FROM `__st_step_1` AS `t`
       ) AS `t`
       UNION ALL
       SELECT

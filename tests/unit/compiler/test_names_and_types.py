@@ -95,7 +95,7 @@ def test_having_means_a_grouped_column_first_and_then_an_item():
         ("CAST(a AS DECIMAL(10,2)) + CAST(b AS DECIMAL(8,4))", "decimal(13,4)"),
         ("CAST(a AS DECIMAL(10,2)) / CAST(b AS DECIMAL(5,1))", "decimal(17,8)"),
         ("CAST(a AS DECIMAL(10,2)) % CAST(b AS DECIMAL(5,1))", "decimal(6,2)"),
-        ("CAST(a AS DECIMAL(38,10)) * CAST(b AS DECIMAL(38,10))", "unknown"),
+        ("CAST(a AS DECIMAL(38,10)) * CAST(b AS DECIMAL(38,10))", "decimal(38,6)"),
         ("DATE '2024-01-01' + 1", "date"),
         ("TIMESTAMP '2024-01-01 00:00:00' + INTERVAL 1 DAY", "timestamp"),
         ("DATE '2024-01-01' - DATE '2023-01-01'", "unknown"),

@@ -28,6 +28,7 @@ from streamtables.compiler.algebra.restriction import Keys, Restrict, restrict
 from streamtables.compiler.algebra.scan import Scan, ScanColumn
 from streamtables.compiler.algebra.signed import Negate, Net, Repeat, Sum, Unfold
 from streamtables.compiler.algebra.top_k import TopK
+from streamtables.compiler.algebra.touched import Touched
 from streamtables.compiler.algebra.union_all import UnionAll
 from streamtables.compiler.algebra.window import Window, WindowCall
 
@@ -59,6 +60,7 @@ SIGNED_OPERATORS: tuple[type[Node], ...] = (
     Empty,
     Keys,
     Restrict,
+    Touched,
 )
 """The operators that only delta rules make."""
 
@@ -96,6 +98,7 @@ __all__ = [
     "ScanColumn",
     "Sum",
     "TopK",
+    "Touched",
     "Unfold",
     "UnionAll",
     "Window",

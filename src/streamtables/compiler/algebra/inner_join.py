@@ -19,12 +19,14 @@ from streamtables.compiler.algebra.node import (
     Column,
     Kind,
     Node,
+    When,
     at,
     delta_rule,
     differentiate,
     kind_of,
     may_change,
 )
+from streamtables.compiler.algebra.project import Project, Projection
 from streamtables.compiler.algebra.restriction import (
     Keys,
     On,
@@ -34,7 +36,8 @@ from streamtables.compiler.algebra.restriction import (
     restrict_partly,
     stays_above,
 )
-from streamtables.compiler.algebra.signed import Sum
+from streamtables.compiler.algebra.signed import Negate, Net, Sum
+from streamtables.compiler.algebra.touched import Touched
 from streamtables.compiler.types import UNKNOWN
 from streamtables.errors import InternalError
 
@@ -97,6 +100,9 @@ class InnerJoin(Node):
 def delta_inner_join(join: InnerJoin) -> Node:
     """Return one term for each input that may change."""
     changing = [index for index, part in enumerate(join.parts) if may_change(part)]
+    tree = JoinTree.of(join) if len(changing) > 2 else None
+    if tree is not None and tree.reaches(changing) and not must_be_computed(join.parts[tree.root]):
+        return _from_widest(join, tree, changing)
     return Sum(tuple(_term(join, index) for index in changing))
 
 
@@ -106,6 +112,112 @@ def _term(join: InnerJoin, changed: int) -> Node:
     after = [at("after", part) for part in join.parts[changed + 1 :]]
     walked = [_reachable(join, part, delta) for part in (*before, *after)]
     return join.with_inputs(*walked[:changed], delta, *walked[changed:])
+
+
+def _from_widest(join: InnerJoin, tree: JoinTree, changing: list[int]) -> Node:
+    """Return the change seen from the one input that every combination has a row of its own of.
+
+        Δ(F ⋈ D) = (ΔF + T) ⋈ D′ − T ⋈ D
+
+    T are the rows of F, before, that a changed row of the other inputs D can reach.  They are found
+    in one pass over F, where one term for each changed input would read F as often.
+    """
+    root = tree.root
+    wide = at("before", join.parts[root])
+    touching = [child for child in tree.children(root) if tree.holds(child, changing)]
+    key_sets = tuple(_touched_keys(join, tree, child, changing) for child in touching)
+    pairs = tuple(tree.pairs[child] for child in touching)
+    touched: Node = Touched(wide, key_sets, pairs)
+    rows = Sum((differentiate(join.parts[root]), touched)) if root in changing else touched
+    new = _with_root(join, root, rows, "after")
+    old = _with_root(join, root, touched, "before")
+    return Net(Sum((new, Negate(old))))
+
+
+def _with_root(join: InnerJoin, root: int, rows: Node, when: When) -> Node:
+    parts = [
+        rows if index == root else _reachable(join, at(when, part), rows)
+        for index, part in enumerate(join.parts)
+    ]
+    return join.with_inputs(*parts)
+
+
+def _touched_keys(join: InnerJoin, tree: JoinTree, index: int, changing: list[int]) -> Keys:
+    """Return the keys, as the parent knows them, of rows that changed or lead to changed ones."""
+    part, names = join.parts[index], tuple(key for _, key in tree.pairs[index])
+    found: list[Node] = []
+    if index in changing:
+        found.append(_cut(differentiate(part), names))
+    for child in tree.children(index):
+        if tree.holds(child, changing):
+            keys = _touched_keys(join, tree, child, changing)
+            found.append(_cut(restrict(at("after", part), keys, tree.pairs[child]), names))
+    return Keys(found[0] if len(found) == 1 else Sum(tuple(found)), names)
+
+
+def _cut(node: Node, names: tuple[str, ...]) -> Node:
+    shown = tuple(Projection(name, _column(name), node.type_of(name)) for name in names)
+    return Project(node, shown)
+
+
+def _column(name: str) -> exp.Column:
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+@dataclass(frozen=True)
+class JoinTree:
+    """The inputs of a join as a tree of equalities, from the input that fixes all others."""
+
+    root: int
+    parents: dict[int, int]
+    pairs: dict[int, On]
+    """For each input but the root: pairs of a column of its parent and one of its own."""
+
+    @classmethod
+    def of(cls, join: InnerJoin) -> JoinTree | None:
+        """Return the tree from the one input that looks up one row of each other, if there is one.
+
+        Any root would be right; from this one no row leads to many.
+        """
+        trees = (cls._from(join, root) for root in range(len(join.parts)))
+        whole = [tree for tree in trees if len(tree.parents) == len(join.parts) - 1]
+        return whole[0] if len(whole) == 1 else None
+
+    @classmethod
+    def _from(cls, join: InnerJoin, root: int) -> JoinTree:
+        parents: dict[int, int] = {}
+        pairs: dict[int, On] = {}
+        reached = [root]
+        for index in reached:
+            for other in set(range(len(join.parts))) - set(reached):
+                found = _pairs(join, index, other)
+                key = join.parts[other].key
+                if key and set(key) <= {name for _, name in found}:
+                    parents[other], pairs[other] = index, found
+                    reached.append(other)
+        return cls(root, parents, pairs)
+
+    def children(self, index: int) -> list[int]:
+        """Return the inputs that hang on one."""
+        return [child for child, parent in self.parents.items() if parent == index]
+
+    def holds(self, index: int, wanted: list[int]) -> bool:
+        """Whether an input, or one below it, is among some."""
+        return index in wanted or any(self.holds(child, wanted) for child in self.children(index))
+
+    def reaches(self, wanted: list[int]) -> bool:
+        """Whether all of some inputs are part of the tree."""
+        return all(index == self.root or index in self.parents for index in wanted)
+
+
+def _pairs(join: InnerJoin, parent: int, child: int) -> On:
+    ours, theirs = set(join.parts[parent].names), set(join.parts[child].names)
+    found: dict[str, str] = {}
+    for left, right in join.equalities:
+        for column, key in ((left, right), (right, left)):
+            if column in ours and key in theirs and _same_type(join, column, key):
+                found.setdefault(key, column)
+    return tuple((column, key) for key, column in found.items())
 
 
 def _reachable(join: InnerJoin, part: Node, delta: Node) -> Node:

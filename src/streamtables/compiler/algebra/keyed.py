@@ -17,8 +17,8 @@ from streamtables.compiler.algebra.node import (
     Node,
     Unary,
     at,
+    changes_of,
     delta_rule,
-    differentiate,
     kind_of,
 )
 from streamtables.compiler.algebra.restriction import (
@@ -61,7 +61,7 @@ def must_be_computed(node: Node) -> bool:
 
 def touched_keys(node: Keyed) -> Keys:
     """Return K: the keys that occur in the changes of the input."""
-    return Keys(differentiate(node.input), node.key_columns)
+    return Keys(changes_of(node.input), node.key_columns)
 
 
 def recomputed(node: Keyed, keys: Keys, version: Node) -> Node:

@@ -15,6 +15,7 @@ a form which two rules ask for is one object, and the back end writes it once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import singledispatch, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -84,6 +85,20 @@ class Node:
         raise InternalError(f"no column {name!r} in {type(self).__name__}")
 
 
+FORMS_AT_MOST = 1_000
+"""How many forms the rules may make for one delta.
+
+Rules ask for several forms of each input, so where inputs hold each other's forms their number may
+double with every level.  Past this bound the whole relation is computed before and after instead.
+"""
+
+_forms_left: ContextVar[int | None] = ContextVar("forms_left", default=None)
+
+
+class TooManyFormsError(Exception):
+    """The rules made more forms than a delta may have."""
+
+
 def remembered(function: Callable[P, R]) -> Callable[P, R]:
     """Remember the answer on the first argument, a node."""
 
@@ -93,12 +108,21 @@ def remembered(function: Callable[P, R]) -> Callable[P, R]:
         memory: dict[object, Any] = vars(node).setdefault("_remembered", {})
         key = (function.__name__, *(id(item) if isinstance(item, Node) else item for item in rest))
         if key not in memory:
+            _count_form()
             # The arguments are kept beside the answer: an id is only unique while its object lives.
             memory[key] = (rest, function(*args, **kwargs))
         answer: R = memory[key][1]
         return answer
 
     return wrapper
+
+
+def _count_form() -> None:
+    left = _forms_left.get()
+    if left is not None:
+        if left == 0:
+            raise TooManyFormsError
+        _forms_left.set(left - 1)
 
 
 @singledispatch
@@ -111,6 +135,26 @@ def delta_rule(node: Node) -> Node:
 def differentiate(node: Node) -> Node:
     """Return the signed changes of a relation between before and after."""
     return delta_rule(node) if may_change(node) else Empty(node.columns, signed=True)
+
+
+def changes_of(node: Node) -> Node:
+    """Return the signed changes of a relation; by `whole` where its rules would make too much."""
+    outermost = _forms_left.get() is None
+    if not outermost:
+        return differentiate(node)
+    token = _forms_left.set(FORMS_AT_MOST)
+    try:
+        return differentiate(node)
+    except TooManyFormsError:
+        return whole_changes(node)
+    finally:
+        _forms_left.reset(token)
+
+
+@singledispatch
+def whole_changes(node: Node) -> Node:
+    """Return the relation after the refresh minus the one before it."""
+    raise InternalError(f"no whole changes for {type(node).__name__}")
 
 
 def at(when: When, node: Node) -> Node:

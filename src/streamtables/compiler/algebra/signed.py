@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from streamtables.compiler.algebra.node import WEIGHT, Column, Node, Unary
+from streamtables.compiler.algebra.node import WEIGHT, Column, Node, Unary, at, whole_changes
 from streamtables.compiler.types import BIGINT
 
 
@@ -63,6 +63,11 @@ class Net(Unary):
     @property
     def signed(self) -> bool:
         return True
+
+
+@whole_changes.register
+def _(node: Node) -> Node:
+    return Sum((at("after", node), Negate(at("before", node))))
 
 
 @dataclass(frozen=True, eq=False)

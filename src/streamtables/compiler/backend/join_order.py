@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import InnerJoin, Node, Restrict
+from streamtables.compiler.algebra import InnerJoin, Node
+from streamtables.compiler.algebra.bounded import is_bounded
 
 
 @dataclass(frozen=True)
@@ -51,25 +52,15 @@ def _ordered(join: InnerJoin, reads: list[set[str]]) -> list[Node]:
 
 
 def starts_from_changes(join: InnerJoin) -> bool:
-    """Whether one input of the join holds nothing but changes."""
-    return any(part.signed and not _reads_whole(part) for part in join.parts)
+    """Whether one input of the join is as small as the changes."""
+    return any(is_bounded(part) for part in join.parts)
 
 
 def _start(join: InnerJoin) -> Node | None:
     """The changes when there are any, else an input that is cut to some keys."""
-    for part in join.parts:
-        if part.signed and not _reads_whole(part):
-            return part
-    return next((part for part in join.parts if _is_restricted(part)), None)
-
-
-def _reads_whole(part: Node) -> bool:
-    """Whether a signed input is a table rather than its changes (`before` as after − changes)."""
-    return getattr(part, "version", None) == "after" or any(_reads_whole(i) for i in part.inputs)
-
-
-def _is_restricted(part: Node) -> bool:
-    return isinstance(part, Restrict) or any(_is_restricted(item) for item in part.inputs)
+    small = [part for part in join.parts if is_bounded(part)]
+    changes = [part for part in small if part.signed]
+    return next(iter([*changes, *small]), None)
 
 
 def _is_linked(names: set[str], reads: list[set[str]], reached: set[str]) -> bool:

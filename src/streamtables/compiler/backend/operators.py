@@ -154,7 +154,7 @@ def _walked(node: InnerJoin, steps: list[JoinStep], around: Surroundings) -> exp
         columns: list[exp.Expr] = [ref(item) for item in names]
         columns += [aliased(_product(weights), WEIGHT)] if weights else []
         query = select(columns, running)
-        query.set("hint", _broadcast("t1"))
+        query.set("hint", broadcast("t1"))
         query.set("joins", [_join(step, around.source(step.part, "t2"))])
         running, signed = exp.Subquery(this=query, alias=_alias("t1")), bool(weights)
     ordered: list[exp.Expr] = [ref(item) for item in node.names]
@@ -166,8 +166,10 @@ def _walked(node: InnerJoin, steps: list[JoinStep], around: Surroundings) -> exp
     )
 
 
-def _broadcast(alias: str) -> exp.Hint:
-    return exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=[name(alias)])])
+def broadcast(*aliases: str) -> exp.Hint:
+    """Return the hint that sends relations to every task."""
+    names = [name(alias) for alias in aliases]
+    return exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=names)])
 
 
 def _join(step: JoinStep, item: exp.Expr) -> exp.Join:
@@ -294,7 +296,7 @@ def _(node: Restrict, around: Surroundings) -> exp.Query:
     keys = around.source(node.keys, "k")
     query.set("joins", [exp.Join(this=keys, side="LEFT", kind="SEMI", on=exp.and_(*equal))])
     if around.small_changes:
-        query.set("hint", _broadcast("k"))
+        query.set("hint", broadcast("k"))
     return query
 
 

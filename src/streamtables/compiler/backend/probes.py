@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import WEIGHT, Existence, LeftJoin, Probe
-from streamtables.compiler.backend.operators import Surroundings, render
-from streamtables.compiler.backend.select import aliased, name, ref, select
+from streamtables.compiler.algebra import WEIGHT, Existence, LeftJoin, Probe, Touched
+from streamtables.compiler.algebra.bounded import is_bounded
+from streamtables.compiler.backend.operators import Surroundings, broadcast, render
+from streamtables.compiler.backend.select import aliased, name, ref, refs, select
 
 _FOUND = "__st_found"
 
@@ -47,6 +48,31 @@ def _marked_by_key(node: Existence, around: Surroundings) -> exp.Query:
     query = select(columns, around.source(node.left, "l"))
     right = exp.Subquery(this=distinct, alias=exp.TableAlias(this=name("r")))
     query.set("joins", [exp.Join(this=right, on=_all(node), side="LEFT")])
+    if around.small_changes and is_bounded(node.right):
+        query.set("hint", broadcast("r"))
+    return query
+
+
+@render.register
+def _(node: Touched, around: Surroundings) -> exp.Query:
+    """One pass: every key set is looked up beside each row."""
+    query = select(refs(node, "t"), around.source(node.input, "t"))
+    lookups, found = [], []
+    for number, (keys, pairs) in enumerate(zip(node.key_sets, node.pairs, strict=True), start=1):
+        alias, flag = f"k{number}", f"{_FOUND}_{number}"
+        columns: list[exp.Expr] = [ref(item) for item in keys.names]
+        marked = select([*columns, aliased(exp.true(), flag)], around.source(keys, "k"))
+        subquery = exp.Subquery(this=marked, alias=exp.TableAlias(this=name(alias)))
+        equal = [
+            exp.NullSafeEQ(this=ref(column, "t"), expression=ref(key, alias))
+            for column, key in pairs
+        ]
+        lookups.append(exp.Join(this=subquery, on=exp.and_(*equal), side="LEFT"))
+        found.append(ref(flag, alias))
+    query.set("joins", lookups)
+    query.set("where", exp.Where(this=exp.or_(*found)))
+    if around.small_changes:
+        query.set("hint", broadcast(*(f"k{number + 1}" for number in range(len(node.key_sets)))))
     return query
 
 
@@ -54,6 +80,8 @@ def _joined(node: Probe, columns: list[exp.Expr], around: Surroundings, **words:
     query = select(columns, around.source(node.left, "l"))
     right = around.source(node.right, "r")
     query.set("joins", [exp.Join(this=right, on=_all(node), **words)])
+    if around.small_changes and is_bounded(node.right):
+        query.set("hint", broadcast("r"))
     return query
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
+from streamtables.compiler.algebra.bounded import is_bounded, reads_table, works_on_tables
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
@@ -52,6 +53,8 @@ class Program:
 
     steps: tuple[Step, ...]
     sql: str
+    large: bool = False
+    """Whether a part of it computes with whole tables, however small the changes are."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -83,10 +86,23 @@ def program(root: Node, naming: TableNaming = by_view, *, small_changes: bool = 
     writer = _Writer(naming, named, small_changes=small_changes)
     steps: list[Step] = []
     for node in in_order(root):
-        if isinstance(node, Keys) and node is not root:
+        if node is not root and _is_step(node, named, small_changes=small_changes):
             steps.append(Step(named[id(node)], to_sql(writer.statement(node), pretty=False)))
             writer.kept.add(id(node))
-    return Program(tuple(steps), to_sql(writer.statement(root), pretty=False))
+    large = any(works_on_tables(node) for node in in_order(root))
+    return Program(tuple(steps), to_sql(writer.statement(root), pretty=False), large)
+
+
+def _is_step(node: Node, named: Mapping[int, str], *, small_changes: bool) -> bool:
+    """Whether a relation is computed by a statement of its own.
+
+    Key sets are; so is, while changes are few, every small relation that is read more than once and
+    takes a table to compute.
+    """
+    if isinstance(node, Keys):
+        return True
+    shared = id(node) in named and not isinstance(node, Net)
+    return small_changes and shared and is_bounded(node) and reads_table(node)
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:

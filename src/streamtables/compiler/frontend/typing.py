@@ -152,7 +152,7 @@ def _dates(expression: exp.Expr, left: SqlType, right: SqlType) -> SqlType:
 
 
 def _decimal_arithmetic(expression: exp.Expr, left: SqlType, right: SqlType) -> SqlType:
-    """Spark's rules for decimal results; past 38 digits the scale shrinks, so we do not say."""
+    """Spark's rules for decimal results."""
     p1, s1 = _digits(expression.this, left)
     p2, s2 = _digits(expression.expression, right)
     match expression:
@@ -165,7 +165,15 @@ def _decimal_arithmetic(expression: exp.Expr, left: SqlType, right: SqlType) -> 
         case _:
             scale = max(6, s1 + p2 + 1)
             precision = p1 - s1 + s2 + scale
-    return decimal(precision, scale) if precision <= MAX_PRECISION else UNKNOWN
+    return _fitted(precision, scale)
+
+
+def _fitted(precision: int, scale: int) -> SqlType:
+    """Past 38 digits the scale shrinks to make room for the whole part, but not below six."""
+    if precision <= MAX_PRECISION:
+        return decimal(precision, scale)
+    room = MAX_PRECISION - (precision - scale)
+    return decimal(MAX_PRECISION, max(room, min(scale, 6)))
 
 
 def _digits(expression: exp.Expr, type_: SqlType) -> tuple[int, int]:

@@ -25,9 +25,9 @@ from streamtables.compiler.algebra import (
     ScanColumn,
     Sum,
     at,
-    differentiate,
 )
 from streamtables.compiler.algebra.keyed import recomputed, touched_keys
+from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.backend.combine import combined_rows
 from streamtables.compiler.backend.statement import Program, program
 from streamtables.compiler.frontend.binding import column
@@ -37,6 +37,7 @@ from streamtables.compiler.maintenance.stored_state import StoredState, stored_s
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
+from streamtables.compiler.rewrites.share_equal import share_equal
 from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
 
 Form = Literal["signed-rows", "touched-groups", "stored-state"]
@@ -130,7 +131,7 @@ class ChangedTables:
     @cached_property
     def signed_rows(self) -> Program:
         """The signed changes of the stored rows of a table kept by signed rows."""
-        return self._program(differentiate(self.table.definition))
+        return self._program(changes_of(self.table.definition))
 
     @cached_property
     def contributions(self) -> Program:
@@ -156,7 +157,7 @@ class ChangedTables:
         Stored rows are read from the relation `stored`.
         """
         if self.table.chain is None:
-            return self._program(Net(differentiate(self.table.definition)))
+            return self._program(Net(changes_of(self.table.definition)))
         new = self._new_groups() if self.table.state is None else combined_rows(self.table.state)
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
@@ -166,6 +167,7 @@ class ChangedTables:
             ready = before_from_after(ready)
         if self.small:
             ready = trust_netted_changes(ready)
+        ready = share_equal(ready)
         return program(ready, small_changes=self.small)
 
     def _new_groups(self) -> Node:

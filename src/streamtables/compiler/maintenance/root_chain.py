@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamtables.compiler.algebra import Filter, Keyed, Node, Project
+from streamtables.compiler.algebra import Filter, Keyed, Node, Project, TopK
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ def root_chain(root: Node) -> RootChain | None:
     while isinstance(node, Project | Filter):
         above.append(node)
         node = node.input
-    if not isinstance(node, Keyed) or root.key is None or node.key != node.key_columns:
+    if not isinstance(node, Keyed) or root.key is None:
+        return None
+    # The first rows of all are one group, of which no key tells: all stored rows are its rows.
+    first_rows = isinstance(node, TopK) and not node.partition
+    if node.key != node.key_columns and not first_rows:
         return None
     return RootChain(tuple(above), node)

@@ -29,8 +29,8 @@ from streamtables.compiler.algebra import (
     Projection,
     Repeat,
     Unfold,
-    differentiate,
 )
+from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.maintenance.layout import ROWS
 from streamtables.compiler.maintenance.root_chain import RootChain
@@ -291,7 +291,7 @@ def _contributions(aggregate: Aggregate, parts: list[_Parts]) -> Node:
     """Return, per touched group, what its changes add to and take from each state."""
     rows = AggregateCall(ROWS, "sum", (column(WEIGHT),), (BIGINT,), None, BIGINT)
     calls = (rows, *(call for part in parts for call in part.contributed))
-    unit = Unfold(Repeat(differentiate(aggregate.input)))
+    unit = Unfold(Repeat(changes_of(aggregate.input)))
     summed = Aggregate(unit, aggregate.group, calls)
     return _zeros_for_nulls(summed, aggregate.group)
 

@@ -21,6 +21,7 @@ from streamtables.compiler.algebra import (
     Restrict,
     Scan,
     Sum,
+    Touched,
 )
 from streamtables.compiler.algebra.recursive import Recursive
 from streamtables.compiler.rewrites.rebuild import rebuild
@@ -42,12 +43,20 @@ def _replace(old: Node, new: Node) -> Node:
         case Restrict(input=Sum() as total):
             # A restriction belongs on the scans, where it saves reading.
             return Sum(tuple(_restricted(term, new) for term in total.terms))
+        case Touched(input=Sum() as total):
+            return Sum(tuple(_touched(term, new) for term in total.terms))
         case Keyed() if new.input.signed:
             return new.with_inputs(_plain(new.input))
         case Probe() if new.right.signed:
             return new.with_inputs(new.left, _plain(new.right))
         case _:
             return new
+
+
+def _touched(term: Node, node: Touched) -> Node:
+    if isinstance(term, Negate):
+        return Negate(_touched(term.input, node))
+    return replace(node, input=term)
 
 
 def _plain_tables(_: Node, new: Node) -> Node:
