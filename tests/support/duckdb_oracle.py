@@ -50,6 +50,8 @@ class Database:
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
         self._filled: set[tuple[str, str]] = set()
         self._connection = _FREE.pop() if _FREE else duckdb.connect(config={"threads": 1})
+        # Spark's name for what a scalar subquery of two rows does.
+        self._connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for schema in ("before", "after", "changes"):
             self._connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
             for table, columns in tables.items():

@@ -30,8 +30,6 @@ class Trial:
     def database(self) -> Database:
         """Return the tables as they are at the start."""
         database = Database({table: TABLES[table] for table in self.plan.tables})
-        # Spark's name for what a scalar subquery of two rows does.
-        database.query("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for table in self.plan.tables:
             database.fill(table, self.history.start[table])
         return database

@@ -35,7 +35,6 @@ class MaintainedTable:
         self.plan = plan
         self.database = database
         self._programs: dict[tuple[frozenset[str], Way], ChangedTables] = {}
-        database.query("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for table in database.tables:
             for version in ("before", "after"):
                 self._view(table, version, f'SELECT * FROM "{version}"."{table}"')

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _BOUND: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
 
 
+# What Spark keeps in memory or on disk for a session until its views go.
+_KEPT: WeakKeyDictionary[SparkSession, list[DataFrame]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True)
 class TableVersion:
     """A Delta table as it was at one version."""
@@ -44,6 +48,14 @@ def bind(
     return rows
 
 
+def keep(spark: SparkSession, name: str, rows: DataFrame) -> None:
+    """Register rows that Spark computes on first use and keeps while they are bound."""
+    with spark_border():
+        kept = rows.persist()
+    _KEPT.setdefault(spark, []).append(kept)
+    bind(spark, name, kept)
+
+
 def after_view(spark: SparkSession, name: str, location: str, version: Version) -> DataFrame:
     """Register a table at one version."""
     return bind(spark, name, TableVersion(location, version))
@@ -53,6 +65,8 @@ def unbind_all(spark: SparkSession) -> None:
     """Drop every view that was bound in the session."""
     for name in _BOUND.pop(spark, set()):
         spark.catalog.dropTempView(name)
+    for rows in _KEPT.pop(spark, []):
+        rows.unpersist()
 
 
 def _rows(spark: SparkSession, relation: TableVersion | pa.Table | DataFrame) -> DataFrame:

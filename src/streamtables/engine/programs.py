@@ -1,7 +1,7 @@
 """Running the compiler's programs: small ones to Arrow on the driver, large ones to a DataFrame.
 
-A program's key sets are computed once.  In a small run their rows are kept on the driver and bound
-again as rows; in a large one they are views, and Spark decides.
+A program's steps are computed once.  In a small run their rows are kept on the driver and bound
+again as rows; what is too large for that, and every step of a large run, is kept by Spark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamtables.compiler.backend.statement import Program
-from streamtables.engine.binding import bind
+from streamtables.engine.binding import bind, keep
 from streamtables.engine.collect import fetch
 from streamtables.engine.handles import Rows, Session
 from streamtables.engine.spark_errors import spark_border
@@ -22,18 +22,24 @@ class SmallResult:
     """The rows of a program, and those of its steps."""
 
     rows: pa.Table
-    steps: tuple[pa.Table, ...]
+    steps: tuple[pa.Table | None, ...]
+    """The rows of each step; None for one that Spark keeps."""
+
+
+STEP_FACTOR = 10
+"""How many times as many rows as a result a step may have: only Spark reads them again."""
 
 
 def run_small(spark: Session, program: Program, *, rows_max: int) -> SmallResult | None:
-    """Return the program's rows; None as soon as a part of it has more than `rows_max`."""
-    steps = []
+    """Return the program's rows; None when they, or the keys of the groups, are too many."""
+    steps: list[pa.Table | None] = []
     for step in program.steps:
-        rows = _fetched(spark, step.sql, rows_max)
-        if rows is None:
-            return None
-        bind(spark, step.name, rows)
-        steps.append(rows)
+        fetched = _fetched(spark, step.sql, STEP_FACTOR * rows_max)
+        if fetched is None:
+            keep(spark, step.name, spark.sql(step.sql))
+        else:
+            bind(spark, step.name, fetched)
+        steps.append(fetched)
     rows = _fetched(spark, program.sql, rows_max)
     return None if rows is None else SmallResult(rows, tuple(steps))
 
@@ -48,7 +54,7 @@ def run_large(spark: Session, program: Program) -> Rows:
     """Return the program's result as a DataFrame that is not computed yet."""
     with spark_border():
         for step in program.steps:
-            bind(spark, step.name, spark.sql(step.sql))
+            keep(spark, step.name, spark.sql(step.sql))
         return spark.sql(program.sql)
 
 

@@ -125,14 +125,20 @@ class SmallRefresh:
     def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
         """Return the stored rows of the touched groups."""
         pairs = self._programs.key_pairs
-        # The last key set of the program is that of the groups; contributions name their own.
         state = self._programs.table.form == "stored-state"
-        keys = result.rows if state or not result.steps else result.steps[-1]
+        keys = result.rows if state or not pairs else self._touched_keys(result)
+        if keys is None:
+            raise NotSmall("the touched groups are too many to be named")
         keys = keys.select([inner for inner, _ in pairs])
         keys = keys.rename_columns([shown for _, shown in pairs])
         limit = self.around.settings.driver_rows_max
         names = tuple(shown for _, shown in pairs)
         return small_hand.read_keys(handle, names, keys, rows_max=max(limit, 2 * keys.num_rows))
+
+    def _touched_keys(self, result: SmallResult) -> pa.Table | None:
+        """Return the keys of the touched groups: the last key set that the program makes."""
+        made = zip(self._program.steps, result.steps, strict=True)
+        return [rows for step, rows in made if step.keys][-1]
 
     def _state_rows(
         self, spark: Session, contributions: pa.Table, covered: small_hand.Covered

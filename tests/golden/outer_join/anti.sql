@@ -16,22 +16,24 @@ Net
         Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
           Net (#1)
             Scan changes.r (id, a)  [linear]
-          Restrict a_2 <=> key a
+          Restrict a_2 <=> key a_2 (#2)
             Scan after.u (a as a_2)  [linear]
-            Keys a
-              #1
-        Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
-          Restrict a <=> key a_2 (#2)
-            Scan before.r (id, a)  [linear]
             Keys a_2 (#3)
-              Net
-                Scan changes.u (a as a_2)  [linear]
-          Restrict a_2 <=> key a_2
-            Scan after.u (a as a_2)  [linear]
-            #3
+              Sum
+                Project a as a_2  [linear]
+                  #1
+                Project a_2  [linear]
+                  Net (#4)
+                    Scan changes.u (a as a_2)  [linear]
+        Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
+          Restrict a <=> key a_2 (#5)
+            Scan before.r (id, a)  [linear]
+            Keys a_2
+              #4
+          #2
         Negate
           Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
-            #2
+            #5
             Restrict a_2 <=> key a_2
               Scan before.u (a as a_2)  [linear]
               #3
@@ -59,10 +61,6 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
 ), `__st_net_2` AS (
   SELECT
     `a_2`,
@@ -82,11 +80,35 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
   FROM `__st_net_2` AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -119,17 +141,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `l`.`__st_weight`
         FROM `__st_net_1` AS `l`
-        LEFT ANTI JOIN (
-          SELECT
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_1` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL
@@ -141,18 +153,8 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`id`,
           `l`.`a`
-        FROM `__st_step_1` AS `l`
-        LEFT ANTI JOIN (
-          SELECT
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        FROM `__st_step_2` AS `l`
+        LEFT ANTI JOIN `__st_step_1` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL
@@ -164,7 +166,7 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`id`,
           `l`.`a`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_2` AS `l`
         LEFT ANTI JOIN (
           SELECT
             `t`.`a_2`
@@ -173,7 +175,7 @@ WITH `__st_net_1` AS (
               `a` AS `a_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
@@ -209,14 +211,39 @@ WHERE
 -- stored: id int
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
+  `a_2`
 FROM (
   SELECT
-    `id`,
-    `a`,
+    `a` AS `a_2`,
     `__st_weight`
-  FROM `__st_changes_r`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`
+FROM (
+  SELECT
+    `a` AS `a_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -264,16 +291,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -302,7 +319,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -327,7 +344,7 @@ WITH `__st_net_1` AS (
         `a`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`__st_weight`
@@ -338,17 +355,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `l`
-        LEFT ANTI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `__st_after_u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_1` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL
@@ -357,7 +364,7 @@ WITH `__st_net_1` AS (
         `a`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`__st_weight`
@@ -371,7 +378,7 @@ WITH `__st_net_1` AS (
         `a`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`__st_weight`

@@ -24,21 +24,23 @@ Net
             LeftJoin a = a_2  [keyed]
               Net (#1)
                 Scan changes.r (id, a)  [linear]
-              Restrict a_2 <=> key a
+              Restrict a_2 <=> key a_2 (#2)
                 Scan after.u (a as a_2, b as b_2)  [linear]
-                Keys a
-                  #1
-            LeftJoin a = a_2  [keyed]
-              Restrict a <=> key a_2 (#2)
-                Scan before.r (id, a)  [linear]
                 Keys a_2 (#3)
+                  Sum
+                    Project a as a_2  [linear]
+                      #1
+                    Project a_2  [linear]
+                      Scan changes.u (a as a_2, b as b_2)  [linear]
+            LeftJoin a = a_2  [keyed]
+              Restrict a <=> key a_2 (#4)
+                Scan before.r (id, a)  [linear]
+                Keys a_2
                   Scan changes.u (a as a_2, b as b_2)  [linear]
-              Restrict a_2 <=> key a_2
-                Scan after.u (a as a_2, b as b_2)  [linear]
-                #3
+              #2
             Negate
               LeftJoin a = a_2  [keyed]
-                #2
+                #4
                 Restrict a_2 <=> key a_2
                   Scan before.u (a as a_2, b as b_2)  [linear]
                   #3
@@ -47,24 +49,26 @@ Net
           Sum
             Existence anti a_2 = a  [keyed]
               Scan changes.u (a as a_2, b as b_2)  [linear]
-              Restrict a <=> key a_2
+              Restrict a <=> key a (#5)
                 Scan after.r (id, a)  [linear]
-                Keys a_2
-                  Scan changes.u (a as a_2, b as b_2)  [linear]
+                Keys a (#6)
+                  Sum
+                    Project a_2 as a  [linear]
+                      Scan changes.u (a as a_2, b as b_2)  [linear]
+                    Project a  [linear]
+                      #1
             Existence anti a_2 = a  [keyed]
-              Restrict a_2 <=> key a (#4)
+              Restrict a_2 <=> key a (#7)
                 Scan before.u (a as a_2, b as b_2)  [linear]
-                Keys a (#5)
+                Keys a
                   #1
-              Restrict a <=> key a
-                Scan after.r (id, a)  [linear]
-                #5
+              #5
             Negate
               Existence anti a_2 = a  [keyed]
-                #4
+                #7
                 Restrict a <=> key a
                   Scan before.r (id, a)  [linear]
-                  #5
+                  #6
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -91,8 +95,36 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 ), `__st_keys_1` AS (
   SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -103,7 +135,7 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -137,19 +169,7 @@ WITH `__st_net_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `after`.`u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -164,20 +184,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_1` AS `l`
-        LEFT JOIN (
-          SELECT
-            `t`.`a_2`,
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`,
-              `b` AS `b_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN `__st_step_1` AS `r`
           ON `a` = `a_2`
       ) AS `t`
       UNION ALL
@@ -193,7 +201,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_2` AS `l`
         LEFT JOIN (
           SELECT
             `t`.`a_2`,
@@ -204,7 +212,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
@@ -220,19 +228,41 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 ), `__st_keys_3` AS (
   SELECT DISTINCT
-    `a_2`
+    `a`
   FROM (
     SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
+      `a_2` AS `a`,
       `__st_weight`
-    FROM `changes`.`u`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
   ) AS `t`
+), `__st_step_3` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `after`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_3` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 ), `__st_keys_4` AS (
   SELECT DISTINCT
     `a`
   FROM `__st_net_1` AS `t`
-), `__st_step_2` AS (
+), `__st_step_4` AS (
   SELECT
     `t`.`a_2`,
     `t`.`b_2`
@@ -271,19 +301,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `changes`.`u`
         ) AS `l`
-        LEFT ANTI JOIN (
-          SELECT
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `after`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        LEFT ANTI JOIN `__st_step_3` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -295,20 +313,8 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`a_2`,
           `l`.`b_2`
-        FROM `__st_step_2` AS `l`
-        LEFT ANTI JOIN (
-          SELECT
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `after`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        FROM `__st_step_4` AS `l`
+        LEFT ANTI JOIN `__st_step_3` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -320,7 +326,7 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`a_2`,
           `l`.`b_2`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_4` AS `l`
         LEFT ANTI JOIN (
           SELECT
             `t`.`id`,
@@ -331,7 +337,7 @@ WITH `__st_net_1` AS (
               `a`
             FROM `before`.`r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
+          LEFT SEMI JOIN `__st_keys_3` AS `k`
             ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
         ) AS `r`
           ON `a_2` = `a`
@@ -391,13 +397,29 @@ WHERE
 -- stored: a int, id int, b int
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
+  `a_2`
 FROM (
   SELECT
-    `id`,
-    `a`,
+    `a` AS `a_2`,
     `__st_weight`
-  FROM `__st_changes_r`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
 ) AS `t`
 -- step __st_step_1
 SELECT /*+ BROADCAST(`k`) */
@@ -410,7 +432,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -421,24 +443,24 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
--- step __st_step_2
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 -- step __st_terms_1
 SELECT
   `id`,
   `a`,
   CAST(1 AS BIGINT) AS `__st_weight`
-FROM `__st_step_2` AS `t`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+) AS `t`
 UNION ALL
 SELECT
   `id`,
@@ -459,24 +481,72 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
--- step __st_step_3
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
+-- step __st_keys_3
+SELECT DISTINCT
+  `a`
 FROM (
   SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
+    `a_2` AS `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_3` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+-- step __st_keys_4
+SELECT DISTINCT
+  `a`
+FROM (
+  SELECT
+    `id`,
+    `a`,
+    `__st_weight`
+  FROM `__st_changes_r`
+) AS `t`
 -- step __st_terms_2
 SELECT
   `a_2`,
   `b_2`,
   CAST(1 AS BIGINT) AS `__st_weight`
-FROM `__st_step_1` AS `t`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_4` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+) AS `t`
 UNION ALL
 SELECT
   `a_2`,
@@ -494,21 +564,9 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_1` AS `k`
+  LEFT SEMI JOIN `__st_keys_4` AS `k`
     ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
 ) AS `t`
--- step __st_step_4
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -525,7 +583,7 @@ WITH `__st_net_1` AS (
         `a_2`,
         `b_2`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_3` AS `t`
+      FROM `__st_step_1` AS `t`
       UNION ALL
       SELECT
         `a_2`,
@@ -543,7 +601,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -568,7 +626,7 @@ WITH `__st_net_1` AS (
       `b_2`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
@@ -584,14 +642,14 @@ WITH `__st_net_1` AS (
       LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_terms_1` AS `l`
-      LEFT JOIN `__st_step_3` AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -601,7 +659,7 @@ WITH `__st_net_1` AS (
         `b_2`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `r`.`a_2`,
@@ -658,7 +716,7 @@ WITH `__st_net_1` AS (
         `id`,
         `a`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_4` AS `t`
+      FROM `__st_step_2` AS `t`
       UNION ALL
       SELECT
         `id`,
@@ -676,7 +734,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
+        LEFT SEMI JOIN `__st_keys_3` AS `k`
           ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
       ) AS `t`
     ) AS `t`
@@ -702,7 +760,7 @@ WITH `__st_net_1` AS (
         `b_2`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`a_2`,
           `l`.`b_2`,
           `l`.`__st_weight`
@@ -722,12 +780,12 @@ WITH `__st_net_1` AS (
         `b_2`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`a_2`,
           `l`.`b_2`,
           `l`.`__st_weight`
         FROM `__st_terms_2` AS `l`
-        LEFT ANTI JOIN `__st_step_4` AS `r`
+        LEFT ANTI JOIN `__st_step_2` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -736,7 +794,7 @@ WITH `__st_net_1` AS (
         `b_2`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`a_2`,
           `l`.`b_2`,
           `l`.`__st_weight`

@@ -16,21 +16,23 @@ Net
         LeftJoin a = a_2  [keyed]
           Net (#1)
             Scan changes.r (id, a)  [linear]
-          Restrict a_2 <=> key a
+          Restrict a_2 <=> key a_2 (#2)
             Scan after.u (a as a_2, b as b_2)  [linear]
-            Keys a
-              #1
-        LeftJoin a = a_2  [keyed]
-          Restrict a <=> key a_2 (#2)
-            Scan before.r (id, a)  [linear]
             Keys a_2 (#3)
+              Sum
+                Project a as a_2  [linear]
+                  #1
+                Project a_2  [linear]
+                  Scan changes.u (a as a_2, b as b_2)  [linear]
+        LeftJoin a = a_2  [keyed]
+          Restrict a <=> key a_2 (#4)
+            Scan before.r (id, a)  [linear]
+            Keys a_2
               Scan changes.u (a as a_2, b as b_2)  [linear]
-          Restrict a_2 <=> key a_2
-            Scan after.u (a as a_2, b as b_2)  [linear]
-            #3
+          #2
         Negate
           LeftJoin a = a_2  [keyed]
-            #2
+            #4
             Restrict a_2 <=> key a_2
               Scan before.u (a as a_2, b as b_2)  [linear]
               #3
@@ -60,8 +62,36 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 ), `__st_keys_1` AS (
   SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -72,7 +102,7 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -106,19 +136,7 @@ WITH `__st_net_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `after`.`u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -133,20 +151,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_1` AS `l`
-        LEFT JOIN (
-          SELECT
-            `t`.`a_2`,
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`,
-              `b` AS `b_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN `__st_step_1` AS `r`
           ON `a` = `a_2`
       ) AS `t`
       UNION ALL
@@ -162,7 +168,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_2` AS `l`
         LEFT JOIN (
           SELECT
             `t`.`a_2`,
@@ -173,7 +179,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
@@ -215,14 +221,42 @@ WHERE
 -- stored: id int, b int
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
+  `a_2`
 FROM (
   SELECT
-    `id`,
-    `a`,
+    `a` AS `a_2`,
     `__st_weight`
-  FROM `__st_changes_r`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -271,18 +305,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -317,7 +339,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -342,7 +364,7 @@ WITH `__st_net_1` AS (
       `b_2`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
@@ -355,22 +377,10 @@ WITH `__st_net_1` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`b_2`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-      ) AS `r`
+      LEFT JOIN `__st_step_1` AS `r`
         ON `a` = `a_2`
       UNION ALL
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
@@ -387,7 +397,7 @@ WITH `__st_net_1` AS (
         `b_2`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `r`.`a_2`,

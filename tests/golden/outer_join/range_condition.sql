@@ -195,7 +195,7 @@ FROM (
 ) AS `t`
 -- answer
 WITH `__st_step_1` AS (
-  SELECT
+  SELECT /*+ BROADCAST(`r`) */
     `l`.`id`,
     `l`.`a`,
     `l`.`__st_weight`

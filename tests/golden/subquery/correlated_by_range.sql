@@ -28,185 +28,175 @@ Net
         LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
           Net (#1)
             Scan changes.r (id, a)  [linear]
-          Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
+          Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar (#2)  [linear]
             Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
               Project max as max_b, a_5  [linear]
                 LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
                   Project a_3 as a_5  [linear]
-                    Distinct (#2)  [keyed]
+                    Distinct (#3)  [keyed]
                       Project a as a_3  [linear]
-                        Restrict a <=> key a
+                        Restrict a <=> key a_5
                           Scan after.r (id, a)  [linear]
-                          Keys a
-                            #1
-                  Aggregate by a_4: max(b_2) as max  [keyed]
-                    Filter a_2 < a_4  [linear]
-                      InnerJoin every pair  [multilinear]
-                        Project a_3 as a_4  [linear]
-                          #2
-                        Scan after.u (a as a_2, b as b_2)  [linear]
-        LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
-          Restrict a <=> key a_5 (#3)
-            Scan before.r (id, a)  [linear]
-            Keys a_5 (#4)
-              Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
-                Net
-                  Sum
-                    Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
-                      Project max as max_b, a_5  [linear]
-                        LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                          Project a_3 as a_5  [linear]
-                            Distinct (#5)  [keyed]
-                              Project a as a_3  [linear]
-                                Restrict a <=> key a_5
-                                  Scan after.r (id, a)  [linear]
-                                  Keys a_5 (#6)
-                                    Project max as max_b, a_5  [linear]
-                                      Net
-                                        Sum
+                          Keys a_5 (#4)
+                            Sum
+                              Project a as a_5  [linear]
+                                #1
+                              Project a_5  [linear]
+                                Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar (#5)  [linear]
+                                  Net
+                                    Sum
+                                      Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+                                        Project max as max_b, a_5  [linear]
                                           LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                            Project a_3 as a_5 (#7)  [linear]
-                                              Net (#8)
-                                                Sum
-                                                  Distinct  [keyed]
-                                                    Project a as a_3  [linear]
-                                                      Restrict a <=> key a_3
-                                                        Scan after.r (id, a)  [linear]
-                                                        Keys a_3 (#9)
-                                                          Project a as a_3  [linear]
-                                                            #1
-                                                  Negate
-                                                    Distinct  [keyed]
-                                                      Project a as a_3  [linear]
-                                                        Restrict a <=> key a_3
-                                                          Scan before.r (id, a)  [linear]
-                                                          #9
-                                            Aggregate by a_4: max(b_2) as max  [keyed]
-                                              Filter a_2 < a_4  [linear]
-                                                InnerJoin every pair  [multilinear]
-                                                  Project a_3 as a_4  [linear]
-                                                    Distinct  [keyed]
-                                                      Project a as a_3  [linear]
-                                                        Restrict a <=> key a_5
-                                                          Scan after.r (id, a)  [linear]
-                                                          Keys a_5
-                                                            #7
-                                                  Scan after.u (a as a_2, b as b_2)  [linear]
-                                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                            Project a_3 as a_5 (#10)  [linear]
-                                              Distinct (#11)  [keyed]
+                                            Project a_3 as a_5  [linear]
+                                              Distinct (#6)  [keyed]
                                                 Project a as a_3  [linear]
-                                                  Restrict a <=> key a_4
-                                                    Scan before.r (id, a)  [linear]
-                                                    Keys a_4 (#12)
-                                                      Net
-                                                        Sum
-                                                          Aggregate by a_4: max(b_2) as max  [keyed]
-                                                            Filter a_2 < a_4  [linear]
-                                                              InnerJoin every pair  [multilinear]
-                                                                Project a_3 as a_4  [linear]
-                                                                  Distinct  [keyed]
-                                                                    Project a as a_3  [linear]
-                                                                      Restrict a <=> key a_4
-                                                                        Scan after.r (id, a)  [linear]
-                                                                        Keys a_4 (#13)
-                                                                          Filter a_2 < a_4  [linear]
-                                                                            Sum
-                                                                              InnerJoin every pair  [multilinear]
-                                                                                Project a_3 as a_4  [linear]
-                                                                                  #8
-                                                                                Scan after.u (a as a_2, b as b_2)  [linear]
-                                                                              InnerJoin every pair  [multilinear]
-                                                                                Project a_3 as a_4  [linear]
-                                                                                  Distinct  [keyed]
-                                                                                    Project a as a_3  [linear]
-                                                                                      Scan before.r (id, a)  [linear]
-                                                                                Scan changes.u (a as a_2, b as b_2)  [linear]
-                                                                Scan after.u (a as a_2, b as b_2)  [linear]
-                                                          Negate
-                                                            Aggregate by a_4: max(b_2) as max  [keyed]
-                                                              Filter a_2 < a_4  [linear]
-                                                                InnerJoin every pair  [multilinear]
-                                                                  Project a_3 as a_4  [linear]
+                                                  Restrict a <=> key a_5
+                                                    Scan after.r (id, a)  [linear]
+                                                    Keys a_5 (#7)
+                                                      Project max as max_b, a_5  [linear]
+                                                        Net
+                                                          Sum
+                                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                                              Project a_3 as a_5 (#8)  [linear]
+                                                                Net (#9)
+                                                                  Sum
                                                                     Distinct  [keyed]
                                                                       Project a as a_3  [linear]
-                                                                        Restrict a <=> key a_4
-                                                                          Scan before.r (id, a)  [linear]
-                                                                          #13
-                                                                  Scan before.u (a as a_2, b as b_2)  [linear]
+                                                                        Restrict a <=> key a_3
+                                                                          Scan after.r (id, a)  [linear]
+                                                                          Keys a_3 (#10)
+                                                                            Project a as a_3  [linear]
+                                                                              #1
+                                                                    Negate
+                                                                      Distinct  [keyed]
+                                                                        Project a as a_3  [linear]
+                                                                          Restrict a <=> key a_3
+                                                                            Scan before.r (id, a)  [linear]
+                                                                            #10
+                                                              Aggregate by a_4: max(b_2) as max (#11)  [keyed]
+                                                                Filter a_2 < a_4  [linear]
+                                                                  InnerJoin every pair  [multilinear]
+                                                                    Project a_3 as a_4  [linear]
+                                                                      Distinct  [keyed]
+                                                                        Project a as a_3  [linear]
+                                                                          Restrict a <=> key a_4
+                                                                            Scan after.r (id, a)  [linear]
+                                                                            Keys a_4 (#12)
+                                                                              Sum
+                                                                                Project a_5 as a_4  [linear]
+                                                                                  #8
+                                                                                Project a_4  [linear]
+                                                                                  Net (#13)
+                                                                                    Sum
+                                                                                      Aggregate by a_4: max(b_2) as max  [keyed]
+                                                                                        Filter a_2 < a_4  [linear]
+                                                                                          InnerJoin every pair  [multilinear]
+                                                                                            Project a_3 as a_4  [linear]
+                                                                                              Distinct  [keyed]
+                                                                                                Project a as a_3  [linear]
+                                                                                                  Restrict a <=> key a_4
+                                                                                                    Scan after.r (id, a)  [linear]
+                                                                                                    Keys a_4 (#14)
+                                                                                                      Filter a_2 < a_4  [linear]
+                                                                                                        Sum
+                                                                                                          InnerJoin every pair  [multilinear]
+                                                                                                            Project a_3 as a_4  [linear]
+                                                                                                              #9
+                                                                                                            Scan after.u (a as a_2, b as b_2)  [linear]
+                                                                                                          InnerJoin every pair  [multilinear]
+                                                                                                            Project a_3 as a_4  [linear]
+                                                                                                              Distinct  [keyed]
+                                                                                                                Project a as a_3  [linear]
+                                                                                                                  Scan before.r (id, a)  [linear]
+                                                                                                            Scan changes.u (a as a_2, b as b_2)  [linear]
+                                                                                            Scan after.u (a as a_2, b as b_2)  [linear]
+                                                                                      Negate
+                                                                                        Aggregate by a_4: max(b_2) as max  [keyed]
+                                                                                          Filter a_2 < a_4  [linear]
+                                                                                            InnerJoin every pair  [multilinear]
+                                                                                              Project a_3 as a_4  [linear]
+                                                                                                Distinct  [keyed]
+                                                                                                  Project a as a_3  [linear]
+                                                                                                    Restrict a <=> key a_4
+                                                                                                      Scan before.r (id, a)  [linear]
+                                                                                                      #14
+                                                                                              Scan before.u (a as a_2, b as b_2)  [linear]
+                                                                    Scan after.u (a as a_2, b as b_2)  [linear]
+                                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                                              Project a_3 as a_5 (#15)  [linear]
+                                                                Distinct  [keyed]
+                                                                  Project a as a_3  [linear]
+                                                                    Restrict a <=> key a_4
+                                                                      Scan before.r (id, a)  [linear]
+                                                                      Keys a_4
+                                                                        #13
+                                                              #11
+                                                            Negate
+                                                              LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                                                #15
+                                                                Aggregate by a_4: max(b_2) as max  [keyed]
+                                                                  Filter a_2 < a_4  [linear]
+                                                                    InnerJoin every pair  [multilinear]
+                                                                      Project a_3 as a_4  [linear]
+                                                                        Distinct  [keyed]
+                                                                          Project a as a_3  [linear]
+                                                                            Restrict a <=> key a_4
+                                                                              Scan before.r (id, a)  [linear]
+                                                                              #12
+                                                                      Scan before.u (a as a_2, b as b_2)  [linear]
                                             Aggregate by a_4: max(b_2) as max  [keyed]
                                               Filter a_2 < a_4  [linear]
                                                 InnerJoin every pair  [multilinear]
                                                   Project a_3 as a_4  [linear]
-                                                    Distinct  [keyed]
-                                                      Project a as a_3  [linear]
-                                                        Restrict a <=> key a_4
-                                                          Scan after.r (id, a)  [linear]
-                                                          #12
+                                                    #6
                                                   Scan after.u (a as a_2, b as b_2)  [linear]
-                                          Negate
+                                      Negate
+                                        Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
+                                          Project max as max_b, a_5  [linear]
                                             LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                              #10
+                                              Project a_3 as a_5  [linear]
+                                                Distinct (#16)  [keyed]
+                                                  Project a as a_3  [linear]
+                                                    Restrict a <=> key a_5
+                                                      Scan before.r (id, a)  [linear]
+                                                      #7
                                               Aggregate by a_4: max(b_2) as max  [keyed]
                                                 Filter a_2 < a_4  [linear]
                                                   InnerJoin every pair  [multilinear]
                                                     Project a_3 as a_4  [linear]
-                                                      #11
+                                                      #16
                                                     Scan before.u (a as a_2, b as b_2)  [linear]
-                          Aggregate by a_4: max(b_2) as max  [keyed]
-                            Filter a_2 < a_4  [linear]
-                              InnerJoin every pair  [multilinear]
-                                Project a_3 as a_4  [linear]
-                                  #5
-                                Scan after.u (a as a_2, b as b_2)  [linear]
-                    Negate
-                      Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
-                        Project max as max_b, a_5  [linear]
-                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                            Project a_3 as a_5  [linear]
-                              Distinct (#14)  [keyed]
-                                Project a as a_3  [linear]
-                                  Restrict a <=> key a_5
-                                    Scan before.r (id, a)  [linear]
-                                    #6
-                            Aggregate by a_4: max(b_2) as max  [keyed]
-                              Filter a_2 < a_4  [linear]
-                                InnerJoin every pair  [multilinear]
-                                  Project a_3 as a_4  [linear]
-                                    #14
-                                  Scan before.u (a as a_2, b as b_2)  [linear]
-          Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
-            Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
-              Project max as max_b, a_5  [linear]
-                LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                  Project a_3 as a_5  [linear]
-                    Distinct (#15)  [keyed]
-                      Project a as a_3  [linear]
-                        Restrict a <=> key a_5
-                          Scan after.r (id, a)  [linear]
-                          #4
                   Aggregate by a_4: max(b_2) as max  [keyed]
                     Filter a_2 < a_4  [linear]
                       InnerJoin every pair  [multilinear]
                         Project a_3 as a_4  [linear]
-                          #15
+                          #3
                         Scan after.u (a as a_2, b as b_2)  [linear]
+        LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
+          Restrict a <=> key a_5 (#17)
+            Scan before.r (id, a)  [linear]
+            Keys a_5
+              #5
+          #2
         Negate
           LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
-            #3
+            #17
             Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
               Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
                 Project max as max_b, a_5  [linear]
                   LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
                     Project a_3 as a_5  [linear]
-                      Distinct (#16)  [keyed]
+                      Distinct (#18)  [keyed]
                         Project a as a_3  [linear]
-                          #3
+                          Restrict a <=> key a_5
+                            Scan before.r (id, a)  [linear]
+                            #4
                     Aggregate by a_4: max(b_2) as max  [keyed]
                       Filter a_2 < a_4  [linear]
                         InnerJoin every pair  [multilinear]
                           Project a_3 as a_4  [linear]
-                            #16
+                            #18
                           Scan before.u (a as a_2, b as b_2)  [linear]
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
@@ -233,30 +223,6 @@ WITH `__st_net_1` AS (
   WHERE
     `__st_weight` <> 0
 ), `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
-), `__st_distinct_rows_1` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `after`.`r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_1` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-    ) AS `t`
-  ) AS `t`
-), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
@@ -293,7 +259,7 @@ WITH `__st_net_1` AS (
                 `a`
               FROM `after`.`r`
             ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
               ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
           ) AS `t`
         ) AS `t`
@@ -318,7 +284,7 @@ WITH `__st_net_1` AS (
                 `a`
               FROM `before`.`r`
             ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
               ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
           ) AS `t`
         ) AS `t`
@@ -334,11 +300,7 @@ WITH `__st_net_1` AS (
     `a_3` AS `a_5`,
     `__st_weight`
   FROM `__st_net_2` AS `t`
-), `__st_keys_3` AS (
-  SELECT DISTINCT
-    `a_5`
-  FROM `__st_step_1` AS `t`
-), `__st_keys_4` AS (
+), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_4`
   FROM (
@@ -448,7 +410,7 @@ WITH `__st_net_1` AS (
                         `a`
                       FROM `after`.`r`
                     ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_4` AS `k`
+                    LEFT SEMI JOIN `__st_keys_2` AS `k`
                       ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
                   ) AS `t`
                 ) AS `t`
@@ -505,7 +467,7 @@ WITH `__st_net_1` AS (
                         `a`
                       FROM `before`.`r`
                     ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_4` AS `k`
+                    LEFT SEMI JOIN `__st_keys_2` AS `k`
                       ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
                   ) AS `t`
                 ) AS `t`
@@ -531,34 +493,99 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_5` AS (
+), `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a_4`
+  FROM (
+    SELECT
+      `a_5` AS `a_4`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_4`,
+      `__st_weight`
+    FROM `__st_net_3` AS `t`
+  ) AS `t`
+), `__st_groups_1` AS (
+  SELECT
+    `a_4`,
+    max(`b_2`) AS `max`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`
+      FROM (
+        SELECT
+          `a_3` AS `a_4`
+        FROM (
+          SELECT DISTINCT
+            `a_3`
+          FROM (
+            SELECT
+              `a` AS `a_3`
+            FROM (
+              SELECT
+                `t`.`id`,
+                `t`.`a`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`
+                FROM `after`.`r`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_3` AS `k`
+                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+            ) AS `t`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`
+        FROM `after`.`u`
+      ) AS `t2`
+    ) AS `t`
+    WHERE
+      `a_2` < `a_4`
+  ) AS `t`
+  GROUP BY
+    `a_4`
+), `__st_keys_4` AS (
   SELECT DISTINCT
     `a_4`
   FROM `__st_net_3` AS `t`
-), `__st_distinct_rows_2` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `before`.`r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_5` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-    ) AS `t`
-  ) AS `t`
 ), `__st_step_2` AS (
   SELECT
     `a_3` AS `a_5`
-  FROM `__st_distinct_rows_2` AS `t`
+  FROM (
+    SELECT DISTINCT
+      `a_3`
+    FROM (
+      SELECT
+        `a` AS `a_3`
+      FROM (
+        SELECT
+          `t`.`id`,
+          `t`.`a`
+        FROM (
+          SELECT
+            `id`,
+            `a`
+          FROM `before`.`r`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_4` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+      ) AS `t`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_4` AS (
   SELECT
     `a_5`,
@@ -578,58 +605,7 @@ WITH `__st_net_1` AS (
         `r`.`max`,
         `l`.`__st_weight`
       FROM `__st_step_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_3` AS `a_4`
-              FROM (
-                SELECT DISTINCT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a` AS `a_3`
-                  FROM (
-                    SELECT
-                      `t`.`id`,
-                      `t`.`a`
-                    FROM (
-                      SELECT
-                        `id`,
-                        `a`
-                      FROM `after`.`r`
-                    ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_3` AS `k`
-                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t`
-            ) AS `t1`
-            CROSS JOIN (
-              SELECT
-                `a` AS `a_2`,
-                `b` AS `b_2`
-              FROM `after`.`u`
-            ) AS `t2`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `r`
+      LEFT JOIN `__st_groups_1` AS `r`
         ON `a_5` IS NOT DISTINCT FROM `a_4`
       UNION ALL
       SELECT
@@ -637,6 +613,21 @@ WITH `__st_net_1` AS (
         `a_4`,
         `max`,
         CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN `__st_groups_1` AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
           `l`.`a_5`,
@@ -674,59 +665,13 @@ WITH `__st_net_1` AS (
                         SELECT
                           `id`,
                           `a`
-                        FROM `after`.`r`
+                        FROM `before`.`r`
                       ) AS `t`
-                      LEFT SEMI JOIN `__st_keys_5` AS `k`
+                      LEFT SEMI JOIN `__st_keys_3` AS `k`
                         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
                     ) AS `t`
                   ) AS `t`
                 ) AS `t`
-              ) AS `t1`
-              CROSS JOIN (
-                SELECT
-                  `a` AS `a_2`,
-                  `b` AS `b_2`
-                FROM `after`.`u`
-              ) AS `t2`
-            ) AS `t`
-            WHERE
-              `a_2` < `a_4`
-          ) AS `t`
-          GROUP BY
-            `a_4`
-        ) AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT
-                  `a_3` AS `a_4`
-                FROM `__st_distinct_rows_2` AS `t`
               ) AS `t1`
               CROSS JOIN (
                 SELECT
@@ -751,7 +696,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_6` AS (
+), `__st_keys_5` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
@@ -761,7 +706,7 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `__st_net_4` AS `t`
   ) AS `t`
-), `__st_distinct_rows_3` AS (
+), `__st_distinct_rows_1` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
@@ -777,11 +722,11 @@ WITH `__st_net_1` AS (
           `a`
         FROM `after`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_6` AS `k`
+      LEFT SEMI JOIN `__st_keys_5` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
-), `__st_distinct_rows_4` AS (
+), `__st_distinct_rows_2` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
@@ -797,7 +742,7 @@ WITH `__st_net_1` AS (
           `a`
         FROM `before`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_6` AS `k`
+      LEFT SEMI JOIN `__st_keys_5` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
@@ -836,7 +781,7 @@ WITH `__st_net_1` AS (
             FROM (
               SELECT
                 `a_3` AS `a_5`
-              FROM `__st_distinct_rows_3` AS `t`
+              FROM `__st_distinct_rows_1` AS `t`
             ) AS `l`
             LEFT JOIN (
               SELECT
@@ -855,7 +800,7 @@ WITH `__st_net_1` AS (
                   FROM (
                     SELECT
                       `a_3` AS `a_4`
-                    FROM `__st_distinct_rows_3` AS `t`
+                    FROM `__st_distinct_rows_1` AS `t`
                   ) AS `t1`
                   CROSS JOIN (
                     SELECT
@@ -899,7 +844,7 @@ WITH `__st_net_1` AS (
             FROM (
               SELECT
                 `a_3` AS `a_5`
-              FROM `__st_distinct_rows_4` AS `t`
+              FROM `__st_distinct_rows_2` AS `t`
             ) AS `l`
             LEFT JOIN (
               SELECT
@@ -918,7 +863,7 @@ WITH `__st_net_1` AS (
                   FROM (
                     SELECT
                       `a_3` AS `a_4`
-                    FROM `__st_distinct_rows_4` AS `t`
+                    FROM `__st_distinct_rows_2` AS `t`
                   ) AS `t1`
                   CROSS JOIN (
                     SELECT
@@ -947,33 +892,31 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_7` AS (
+), `__st_step_3` AS (
+  SELECT
+    `a_5`,
+    CASE
+      WHEN `rows` > 1
+      THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+      ELSE `only`
+    END AS `scalar`,
+    `__st_weight`
+  FROM `__st_net_5` AS `t`
+), `__st_keys_6` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
     SELECT
-      `a_5`,
-      CASE
-        WHEN `rows` > 1
-        THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-        ELSE `only`
-      END AS `scalar`,
+      `a` AS `a_5`,
       `__st_weight`
-    FROM `__st_net_5` AS `t`
-  ) AS `t`
-), `__st_step_3` AS (
-  SELECT
-    `t`.`id`,
-    `t`.`a`
-  FROM (
+    FROM `__st_net_1` AS `t`
+    UNION ALL
     SELECT
-      `id`,
-      `a`
-    FROM `before`.`r`
+      `a_5`,
+      `__st_weight`
+    FROM `__st_step_3` AS `t`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_7` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-), `__st_distinct_rows_5` AS (
+), `__st_distinct_rows_3` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
@@ -989,17 +932,110 @@ WITH `__st_net_1` AS (
           `a`
         FROM `after`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_7` AS `k`
+      LEFT SEMI JOIN `__st_keys_6` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
-), `__st_distinct_rows_6` AS (
+), `__st_step_4` AS (
+  SELECT
+    `a_5`,
+    CASE
+      WHEN `rows` > 1
+      THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+      ELSE `only`
+    END AS `scalar`
+  FROM (
+    SELECT
+      `a_5`,
+      any_value(`max_b`) AS `only`,
+      count(*) AS `rows`
+    FROM (
+      SELECT
+        `max` AS `max_b`,
+        `a_5`
+      FROM (
+        SELECT
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM (
+          SELECT
+            `a_3` AS `a_5`
+          FROM `__st_distinct_rows_3` AS `t`
+        ) AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM `__st_distinct_rows_3` AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `after`.`u`
+              ) AS `t2`
+            ) AS `t`
+            WHERE
+              `a_2` < `a_4`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`
+  ) AS `t`
+), `__st_keys_7` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM `__st_step_3` AS `t`
+), `__st_step_5` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_7` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+), `__st_distinct_rows_4` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
     SELECT
       `a` AS `a_3`
-    FROM `__st_step_3` AS `t`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `before`.`r`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_6` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+    ) AS `t`
   ) AS `t`
 ), `__st_net_6` AS (
   SELECT
@@ -1023,72 +1059,7 @@ WITH `__st_net_1` AS (
         `r`.`scalar`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_5`,
-          CASE
-            WHEN `rows` > 1
-            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-            ELSE `only`
-          END AS `scalar`
-        FROM (
-          SELECT
-            `a_5`,
-            any_value(`max_b`) AS `only`,
-            count(*) AS `rows`
-          FROM (
-            SELECT
-              `max` AS `max_b`,
-              `a_5`
-            FROM (
-              SELECT
-                `l`.`a_5`,
-                `r`.`a_4`,
-                `r`.`max`
-              FROM (
-                SELECT
-                  `a_3` AS `a_5`
-                FROM `__st_distinct_rows_1` AS `t`
-              ) AS `l`
-              LEFT JOIN (
-                SELECT
-                  `a_4`,
-                  max(`b_2`) AS `max`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT
-                        `a_3` AS `a_4`
-                      FROM `__st_distinct_rows_1` AS `t`
-                    ) AS `t1`
-                    CROSS JOIN (
-                      SELECT
-                        `a` AS `a_2`,
-                        `b` AS `b_2`
-                      FROM `after`.`u`
-                    ) AS `t2`
-                  ) AS `t`
-                  WHERE
-                    `a_2` < `a_4`
-                ) AS `t`
-                GROUP BY
-                  `a_4`
-              ) AS `r`
-                ON `a_5` IS NOT DISTINCT FROM `a_4`
-            ) AS `t`
-          ) AS `t`
-          GROUP BY
-            `a_5`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_4` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
       SELECT
@@ -1103,73 +1074,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_5`,
-            CASE
-              WHEN `rows` > 1
-              THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-              ELSE `only`
-            END AS `scalar`
-          FROM (
-            SELECT
-              `a_5`,
-              any_value(`max_b`) AS `only`,
-              count(*) AS `rows`
-            FROM (
-              SELECT
-                `max` AS `max_b`,
-                `a_5`
-              FROM (
-                SELECT
-                  `l`.`a_5`,
-                  `r`.`a_4`,
-                  `r`.`max`
-                FROM (
-                  SELECT
-                    `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_5` AS `t`
-                ) AS `l`
-                LEFT JOIN (
-                  SELECT
-                    `a_4`,
-                    max(`b_2`) AS `max`
-                  FROM (
-                    SELECT
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT
-                        `a_4`,
-                        `a_2`,
-                        `b_2`
-                      FROM (
-                        SELECT
-                          `a_3` AS `a_4`
-                        FROM `__st_distinct_rows_5` AS `t`
-                      ) AS `t1`
-                      CROSS JOIN (
-                        SELECT
-                          `a` AS `a_2`,
-                          `b` AS `b_2`
-                        FROM `after`.`u`
-                      ) AS `t2`
-                    ) AS `t`
-                    WHERE
-                      `a_2` < `a_4`
-                  ) AS `t`
-                  GROUP BY
-                    `a_4`
-                ) AS `r`
-                  ON `a_5` IS NOT DISTINCT FROM `a_4`
-              ) AS `t`
-            ) AS `t`
-            GROUP BY
-              `a_5`
-          ) AS `t`
-        ) AS `r`
+        FROM `__st_step_5` AS `l`
+        LEFT JOIN `__st_step_4` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_5`
       ) AS `t`
       UNION ALL
@@ -1185,7 +1091,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_5` AS `l`
         LEFT JOIN (
           SELECT
             `a_5`,
@@ -1211,7 +1117,7 @@ WITH `__st_net_1` AS (
                 FROM (
                   SELECT
                     `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_6` AS `t`
+                  FROM `__st_distinct_rows_4` AS `t`
                 ) AS `l`
                 LEFT JOIN (
                   SELECT
@@ -1230,7 +1136,7 @@ WITH `__st_net_1` AS (
                       FROM (
                         SELECT
                           `a_3` AS `a_4`
-                        FROM `__st_distinct_rows_6` AS `t`
+                        FROM `__st_distinct_rows_4` AS `t`
                       ) AS `t1`
                       CROSS JOIN (
                         SELECT
@@ -1291,36 +1197,6 @@ WHERE
 -- stored: id int, m int
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
--- step __st_distinct_rows_1
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a` AS `a_3`
-  FROM (
-    SELECT /*+ BROADCAST(`k`) */
-      `t`.`id`,
-      `t`.`a`
-    FROM (
-      SELECT
-        `id`,
-        `a`
-      FROM `__st_after_r`
-    ) AS `t`
-    LEFT SEMI JOIN `__st_keys_1` AS `k`
-      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-  ) AS `t`
-) AS `t`
--- step __st_keys_2
-SELECT DISTINCT
   `a_3`
 FROM (
   SELECT
@@ -1344,7 +1220,7 @@ FROM (
     `a`
   FROM `__st_after_r`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
 -- step __st_step_2
 WITH `__st_net_1` AS (
@@ -1382,7 +1258,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
         ) AS `t`
       ) AS `t`
@@ -1454,11 +1330,7 @@ SELECT
   `a_3` AS `a_5`,
   `__st_weight`
 FROM `__st_net_2` AS `t`
--- step __st_keys_3
-SELECT DISTINCT
-  `a_5`
-FROM `__st_step_2` AS `t`
--- step __st_keys_4
+-- step __st_keys_2
 WITH `__st_net_1` AS (
   SELECT
     `a_3`,
@@ -1494,7 +1366,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
         ) AS `t`
       ) AS `t`
@@ -1701,9 +1573,9 @@ FROM (
     `a`
   FROM `__st_after_r`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_4` AS `k`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
--- step __st_keys_5
+-- step __st_keys_3
 WITH `__st_net_4` AS (
   SELECT
     `a_3`,
@@ -1739,7 +1611,326 @@ WITH `__st_net_4` AS (
               `__st_weight`
             FROM `__st_changes_r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_5` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `a_3` AS `a_4`
+            FROM (
+              SELECT DISTINCT
+                `a_3`
+              FROM (
+                SELECT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a_3`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_4` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+            ) AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
+        ) AS `t1`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_6` AS (
+  SELECT
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT /*+ BROADCAST(`t1`) */
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM (
+                  SELECT DISTINCT
+                    `a_3`
+                  FROM (
+                    SELECT
+                      `a` AS `a_3`
+                    FROM `__st_step_3` AS `t`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t2`
+            ) AS `t1`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_5` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_4`
+FROM (
+  SELECT
+    `a_5` AS `a_4`,
+    `__st_weight`
+  FROM `__st_step_2` AS `t`
+  UNION ALL
+  SELECT
+    `a_4`,
+    `__st_weight`
+  FROM `__st_net_6` AS `t`
+) AS `t`
+-- step __st_step_4
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_3` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+-- step __st_groups_1
+SELECT
+  `a_4`,
+  max(`b_2`) AS `max`
+FROM (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `a_4`,
+        `a_2`,
+        `b_2`
+      FROM (
+        SELECT
+          `a_3` AS `a_4`
+        FROM (
+          SELECT DISTINCT
+            `a_3`
+          FROM (
+            SELECT
+              `a` AS `a_3`
+            FROM `__st_step_4` AS `t`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t1`
+      CROSS JOIN (
+        SELECT
+          `a` AS `a_2`,
+          `b` AS `b_2`
+        FROM `__st_after_u`
+      ) AS `t2`
+    ) AS `t1`
+  ) AS `t`
+  WHERE
+    `a_2` < `a_4`
+) AS `t`
+GROUP BY
+  `a_4`
+-- step __st_keys_4
+WITH `__st_net_4` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM `__st_step_3` AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
         ) AS `t`
       ) AS `t`
@@ -1955,20 +2146,95 @@ WITH `__st_net_4` AS (
 SELECT DISTINCT
   `a_4`
 FROM `__st_net_6` AS `t`
--- step __st_step_4
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_5` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
--- step __st_distinct_rows_2
+-- step __st_step_5
 WITH `__st_net_7` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `a_3` AS `a_5`
+FROM (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a_3`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+        explode(
+          sequence(
+            CAST(1 AS BIGINT),
+            CAST(IF(
+              `__st_weight` < 0,
+              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+              `__st_weight`
+            ) AS BIGINT)
+          )
+        ) AS `__st_n`
+      FROM `__st_net_7` AS `t`
+      WHERE
+        `__st_weight` <> 0
+    ) AS `s`
+  ) AS `t`
+) AS `t`
+-- step __st_keys_5
+WITH `__st_net_8` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2003,8 +2269,271 @@ WITH `__st_net_7` AS (
               `__st_weight`
             FROM `__st_changes_r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_5` AS `k`
+          LEFT SEMI JOIN `__st_keys_3` AS `k`
             ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_terms_1` AS (
+  SELECT
+    `a_2`,
+    `b_2`,
+    CAST(1 AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `__st_after_u`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `b_2`,
+    -`__st_weight` AS `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_net_9` AS (
+  SELECT
+    `a_4`,
+    `a_2`,
+    `b_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_4`,
+      `a_2`,
+      `b_2`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_4`,
+        `a_2`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`t1`) */
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `t2`.`__st_weight`
+          FROM (
+            SELECT
+              `a_3` AS `a_4`
+            FROM (
+              SELECT DISTINCT
+                `a_3`
+              FROM (
+                SELECT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a_3`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_8` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+            ) AS `t`
+          ) AS `t1`
+          CROSS JOIN `__st_terms_1` AS `t2`
+        ) AS `t1`
+      ) AS `t`
+      WHERE
+        `a_2` < `a_4`
+    ) AS `t`
+    GROUP BY
+      `a_4`,
+      `a_2`,
+      `b_2`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_10` AS (
+  SELECT
+    `a_5`,
+    `a_4`,
+    `max`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `a_4`,
+      `max`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`r`) */
+        `l`.`a_5`,
+        `r`.`a_4`,
+        `r`.`max`,
+        `l`.`__st_weight`
+      FROM `__st_step_2` AS `l`
+      LEFT JOIN `__st_groups_1` AS `r`
+        ON `a_5` IS NOT DISTINCT FROM `a_4`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`r`) */
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_5` AS `l`
+        LEFT JOIN `__st_groups_1` AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `a_4`,
+        `max`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`r`) */
+          `l`.`a_5`,
+          `r`.`a_4`,
+          `r`.`max`
+        FROM `__st_step_5` AS `l`
+        LEFT JOIN (
+          SELECT
+            `a_4`,
+            max(`b_2`) AS `max`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_4`,
+                `a_2`,
+                `b_2`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_9` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `t`
+          GROUP BY
+            `a_4`
+        ) AS `r`
+          ON `a_5` IS NOT DISTINCT FROM `a_4`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `a_4`,
+      `max`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_5`
+FROM (
+  SELECT
+    `max` AS `max_b`,
+    `a_5`,
+    `__st_weight`
+  FROM `__st_net_10` AS `t`
+) AS `t`
+-- step __st_step_6
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_5` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+-- step __st_distinct_rows_1
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`
+  FROM `__st_step_6` AS `t`
+) AS `t`
+-- step __st_distinct_rows_2
+WITH `__st_net_11` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM `__st_step_6` AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_5` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -2033,16 +2562,12 @@ FROM (
           ) AS BIGINT)
         )
       ) AS `__st_n`
-    FROM `__st_net_7` AS `t`
+    FROM `__st_net_11` AS `t`
     WHERE
       `__st_weight` <> 0
   ) AS `s`
 ) AS `t`
--- step __st_step_5
-SELECT
-  `a_3` AS `a_5`
-FROM `__st_distinct_rows_2` AS `t`
--- step __st_keys_6
+-- step __st_step_7
 WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
@@ -2066,7 +2591,7 @@ WITH `__st_terms_1` AS (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-), `__st_net_8` AS (
+), `__st_net_12` AS (
   SELECT
     `a_4`,
     `a_2`,
@@ -2114,25 +2639,236 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_9` AS (
+), `__st_net_13` AS (
   SELECT
     `a_5`,
-    `a_4`,
-    `max`,
+    `only`,
+    `rows`,
     `__st_weight`
   FROM (
     SELECT
       `a_5`,
-      `a_4`,
-      `max`,
+      `only`,
+      `rows`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT /*+ BROADCAST(`r`) */
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_1` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`
+                  FROM (
+                    SELECT /*+ BROADCAST(`t1`) */
+                      `a_4`,
+                      `a_2`,
+                      `b_2`
+                    FROM (
+                      SELECT
+                        `a_3` AS `a_4`
+                      FROM `__st_distinct_rows_1` AS `t`
+                    ) AS `t1`
+                    CROSS JOIN (
+                      SELECT
+                        `a` AS `a_2`,
+                        `b` AS `b_2`
+                      FROM `__st_after_u`
+                    ) AS `t2`
+                  ) AS `t1`
+                ) AS `t`
+                WHERE
+                  `a_2` < `a_4`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `only`,
+        `rows`,
+        -CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a_5`,
+          any_value(`max_b`) AS `only`,
+          count(*) AS `rows`
+        FROM (
+          SELECT
+            `max` AS `max_b`,
+            `a_5`
+          FROM (
+            SELECT /*+ BROADCAST(`r`) */
+              `l`.`a_5`,
+              `r`.`a_4`,
+              `r`.`max`
+            FROM (
+              SELECT
+                `a_3` AS `a_5`
+              FROM `__st_distinct_rows_2` AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `a_4`,
+                max(`b_2`) AS `max`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `a_2`,
+                  `b_2`
+                FROM (
+                  SELECT
+                    `a_4`,
+                    `a_2`,
+                    `b_2`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_12` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+              GROUP BY
+                `a_4`
+            ) AS `r`
+              ON `a_5` IS NOT DISTINCT FROM `a_4`
+          ) AS `t`
+        ) AS `t`
+        GROUP BY
+          `a_5`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `only`,
+      `rows`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `a_5`,
+  CASE
+    WHEN `rows` > 1
+    THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+    ELSE `only`
+  END AS `scalar`,
+  `__st_weight`
+FROM `__st_net_13` AS `t`
+-- step __st_keys_6
+SELECT DISTINCT
+  `a_5`
+FROM (
+  SELECT
+    `a` AS `a_5`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_5`,
+    `__st_weight`
+  FROM `__st_step_7` AS `t`
+) AS `t`
+-- step __st_step_8
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_6` AS `k`
+  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+-- step __st_distinct_rows_3
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
+    `a` AS `a_3`
+  FROM `__st_step_8` AS `t`
+) AS `t`
+-- step __st_step_9
+SELECT
+  `a_5`,
+  CASE
+    WHEN `rows` > 1
+    THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+    ELSE `only`
+  END AS `scalar`
+FROM (
+  SELECT
+    `a_5`,
+    any_value(`max_b`) AS `only`,
+    count(*) AS `rows`
+  FROM (
+    SELECT
+      `max` AS `max_b`,
+      `a_5`
+    FROM (
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`a_5`,
         `r`.`a_4`,
-        `r`.`max`,
-        `l`.`__st_weight`
-      FROM `__st_step_2` AS `l`
+        `r`.`max`
+      FROM (
+        SELECT
+          `a_3` AS `a_5`
+        FROM `__st_distinct_rows_3` AS `t`
+      ) AS `l`
       LEFT JOIN (
         SELECT
           `a_4`,
@@ -2155,27 +2891,7 @@ WITH `__st_terms_1` AS (
               FROM (
                 SELECT
                   `a_3` AS `a_4`
-                FROM (
-                  SELECT DISTINCT
-                    `a_3`
-                  FROM (
-                    SELECT
-                      `a` AS `a_3`
-                    FROM (
-                      SELECT /*+ BROADCAST(`k`) */
-                        `t`.`id`,
-                        `t`.`a`
-                      FROM (
-                        SELECT
-                          `id`,
-                          `a`
-                        FROM `__st_after_r`
-                      ) AS `t`
-                      LEFT SEMI JOIN `__st_keys_3` AS `k`
-                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-                    ) AS `t`
-                  ) AS `t`
-                ) AS `t`
+                FROM `__st_distinct_rows_3` AS `t`
               ) AS `t1`
               CROSS JOIN (
                 SELECT
@@ -2192,153 +2908,55 @@ WITH `__st_terms_1` AS (
           `a_4`
       ) AS `r`
         ON `a_5` IS NOT DISTINCT FROM `a_4`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_5` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT /*+ BROADCAST(`t1`) */
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_3` AS `a_4`
-                  FROM (
-                    SELECT DISTINCT
-                      `a_3`
-                    FROM (
-                      SELECT
-                        `a` AS `a_3`
-                      FROM `__st_step_4` AS `t`
-                    ) AS `t`
-                  ) AS `t`
-                ) AS `t1`
-                CROSS JOIN (
-                  SELECT
-                    `a` AS `a_2`,
-                    `b` AS `b_2`
-                  FROM `__st_after_u`
-                ) AS `t2`
-              ) AS `t1`
-            ) AS `t`
-            WHERE
-              `a_2` < `a_4`
-          ) AS `t`
-          GROUP BY
-            `a_4`
-        ) AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_5` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_4`,
-                `a_2`,
-                `b_2`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_8` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `t`
-          GROUP BY
-            `a_4`
-        ) AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
     ) AS `t`
-    GROUP BY
-      `a_5`,
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
+  ) AS `t`
+  GROUP BY
+    `a_5`
+) AS `t`
+-- step __st_keys_7
 SELECT DISTINCT
   `a_5`
+FROM `__st_step_7` AS `t`
+-- step __st_terms_2
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
 FROM (
-  SELECT
-    `max` AS `max_b`,
-    `a_5`,
-    `__st_weight`
-  FROM `__st_net_9` AS `t`
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_7` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
 ) AS `t`
--- step __st_step_6
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
 FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_6` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
--- step __st_distinct_rows_3
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a` AS `a_3`
-  FROM `__st_step_6` AS `t`
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_7` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
 ) AS `t`
 -- step __st_distinct_rows_4
-WITH `__st_net_10` AS (
+WITH `__st_net_14` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2355,7 +2973,7 @@ WITH `__st_net_10` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_6` AS `t`
+        FROM `__st_step_8` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -2403,12 +3021,12 @@ FROM (
           ) AS BIGINT)
         )
       ) AS `__st_n`
-    FROM `__st_net_10` AS `t`
+    FROM `__st_net_14` AS `t`
     WHERE
       `__st_weight` <> 0
   ) AS `s`
 ) AS `t`
--- step __st_keys_7
+-- answer
 WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
@@ -2432,7 +3050,7 @@ WITH `__st_terms_1` AS (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-), `__st_net_11` AS (
+), `__st_net_15` AS (
   SELECT
     `a_4`,
     `a_2`,
@@ -2480,337 +3098,7 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_12` AS (
-  SELECT
-    `a_5`,
-    `only`,
-    `rows`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_5`,
-      `only`,
-      `rows`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_3` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT /*+ BROADCAST(`t1`) */
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT
-                        `a_3` AS `a_4`
-                      FROM `__st_distinct_rows_3` AS `t`
-                    ) AS `t1`
-                    CROSS JOIN (
-                      SELECT
-                        `a` AS `a_2`,
-                        `b` AS `b_2`
-                      FROM `__st_after_u`
-                    ) AS `t2`
-                  ) AS `t1`
-                ) AS `t`
-                WHERE
-                  `a_2` < `a_4`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_4` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_11` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_5`,
-      `only`,
-      `rows`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
-  `a_5`
-FROM (
-  SELECT
-    `a_5`,
-    CASE
-      WHEN `rows` > 1
-      THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-      ELSE `only`
-    END AS `scalar`,
-    `__st_weight`
-  FROM `__st_net_12` AS `t`
-) AS `t`
--- step __st_step_7
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_7` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
--- step __st_terms_2
-SELECT
-  `id`,
-  `a`,
-  CAST(1 AS BIGINT) AS `__st_weight`
-FROM `__st_step_7` AS `t`
-UNION ALL
-SELECT
-  `id`,
-  `a`,
-  -`__st_weight` AS `__st_weight`
-FROM (
-  SELECT /*+ BROADCAST(`k`) */
-    `t`.`id`,
-    `t`.`a`,
-    `t`.`__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_7` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-) AS `t`
--- step __st_distinct_rows_5
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a` AS `a_3`
-  FROM `__st_step_7` AS `t`
-) AS `t`
--- step __st_distinct_rows_6
-WITH `__st_net_13` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM `__st_terms_2` AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a_3`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_13` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
-) AS `t`
--- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-), `__st_net_14` AS (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`t1`) */
-            `a_4`,
-            `a_2`,
-            `b_2`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM `__st_distinct_rows_6` AS `t`
-          ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
-      ) AS `t`
-      WHERE
-        `a_2` < `a_4`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `a_2`,
-      `b_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_15` AS (
+), `__st_net_16` AS (
   SELECT
     `id`,
     `a`,
@@ -2825,7 +3113,7 @@ WITH `__st_terms_1` AS (
       `scalar`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_5`,
@@ -2838,159 +3126,17 @@ WITH `__st_terms_1` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_5`,
-          CASE
-            WHEN `rows` > 1
-            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-            ELSE `only`
-          END AS `scalar`
-        FROM (
-          SELECT
-            `a_5`,
-            any_value(`max_b`) AS `only`,
-            count(*) AS `rows`
-          FROM (
-            SELECT
-              `max` AS `max_b`,
-              `a_5`
-            FROM (
-              SELECT
-                `l`.`a_5`,
-                `r`.`a_4`,
-                `r`.`max`
-              FROM (
-                SELECT
-                  `a_3` AS `a_5`
-                FROM `__st_distinct_rows_1` AS `t`
-              ) AS `l`
-              LEFT JOIN (
-                SELECT
-                  `a_4`,
-                  max(`b_2`) AS `max`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT /*+ BROADCAST(`t1`) */
-                        `a_4`,
-                        `a_2`,
-                        `b_2`
-                      FROM (
-                        SELECT
-                          `a_3` AS `a_4`
-                        FROM `__st_distinct_rows_1` AS `t`
-                      ) AS `t1`
-                      CROSS JOIN (
-                        SELECT
-                          `a` AS `a_2`,
-                          `b` AS `b_2`
-                        FROM `__st_after_u`
-                      ) AS `t2`
-                    ) AS `t1`
-                  ) AS `t`
-                  WHERE
-                    `a_2` < `a_4`
-                ) AS `t`
-                GROUP BY
-                  `a_4`
-              ) AS `r`
-                ON `a_5` IS NOT DISTINCT FROM `a_4`
-            ) AS `t`
-          ) AS `t`
-          GROUP BY
-            `a_5`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_9` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_5`,
         `r`.`scalar`,
         `l`.`__st_weight`
       FROM `__st_terms_2` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_5`,
-          CASE
-            WHEN `rows` > 1
-            THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-            ELSE `only`
-          END AS `scalar`
-        FROM (
-          SELECT
-            `a_5`,
-            any_value(`max_b`) AS `only`,
-            count(*) AS `rows`
-          FROM (
-            SELECT
-              `max` AS `max_b`,
-              `a_5`
-            FROM (
-              SELECT
-                `l`.`a_5`,
-                `r`.`a_4`,
-                `r`.`max`
-              FROM (
-                SELECT
-                  `a_3` AS `a_5`
-                FROM `__st_distinct_rows_5` AS `t`
-              ) AS `l`
-              LEFT JOIN (
-                SELECT
-                  `a_4`,
-                  max(`b_2`) AS `max`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT /*+ BROADCAST(`t1`) */
-                        `a_4`,
-                        `a_2`,
-                        `b_2`
-                      FROM (
-                        SELECT
-                          `a_3` AS `a_4`
-                        FROM `__st_distinct_rows_5` AS `t`
-                      ) AS `t1`
-                      CROSS JOIN (
-                        SELECT
-                          `a` AS `a_2`,
-                          `b` AS `b_2`
-                        FROM `__st_after_u`
-                      ) AS `t2`
-                    ) AS `t1`
-                  ) AS `t`
-                  WHERE
-                    `a_2` < `a_4`
-                ) AS `t`
-                GROUP BY
-                  `a_4`
-              ) AS `r`
-                ON `a_5` IS NOT DISTINCT FROM `a_4`
-            ) AS `t`
-          ) AS `t`
-          GROUP BY
-            `a_5`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_9` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
       SELECT
@@ -3000,7 +3146,7 @@ WITH `__st_terms_1` AS (
         `scalar`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `r`.`a_5`,
@@ -3025,14 +3171,14 @@ WITH `__st_terms_1` AS (
                 `max` AS `max_b`,
                 `a_5`
               FROM (
-                SELECT
+                SELECT /*+ BROADCAST(`r`) */
                   `l`.`a_5`,
                   `r`.`a_4`,
                   `r`.`max`
                 FROM (
                   SELECT
                     `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_6` AS `t`
+                  FROM `__st_distinct_rows_4` AS `t`
                 ) AS `l`
                 LEFT JOIN (
                   SELECT
@@ -3059,7 +3205,7 @@ WITH `__st_terms_1` AS (
                             ) AS BIGINT)
                           )
                         ) AS `__st_n`
-                      FROM `__st_net_14` AS `t`
+                      FROM `__st_net_15` AS `t`
                       WHERE
                         `__st_weight` <> 0
                     ) AS `s`
@@ -3090,4 +3236,4 @@ SELECT
   `id`,
   `scalar` AS `m`,
   `__st_weight`
-FROM `__st_net_15` AS `t`
+FROM `__st_net_16` AS `t`

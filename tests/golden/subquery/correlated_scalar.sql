@@ -17,38 +17,38 @@ Net
         LeftJoin a = a_2  [keyed]
           Net (#1)
             Scan changes.r (id, a)  [linear]
-          Project a_2, count, TRUE as found  [linear]
-            Aggregate by a_2: count(*) as count  [keyed]
-              Restrict a_2 <=> key a
-                Scan after.u (a as a_2)  [linear]
-                Keys a
-                  #1
-        LeftJoin a = a_2  [keyed]
-          Restrict a <=> key a_2 (#2)
-            Scan before.r (id, a)  [linear]
-            Keys a_2 (#3)
-              Project a_2, count, TRUE as found  [linear]
-                Net
-                  Sum
-                    Aggregate by a_2: count(*) as count  [keyed]
-                      Restrict a_2 <=> key a_2
-                        Scan after.u (a as a_2)  [linear]
-                        Keys a_2 (#4)
-                          Net
-                            Scan changes.u (a as a_2)  [linear]
-                    Negate
-                      Aggregate by a_2: count(*) as count  [keyed]
-                        Restrict a_2 <=> key a_2
-                          Scan before.u (a as a_2)  [linear]
-                          #4
-          Project a_2, count, TRUE as found  [linear]
+          Project a_2, count, TRUE as found (#2)  [linear]
             Aggregate by a_2: count(*) as count  [keyed]
               Restrict a_2 <=> key a_2
                 Scan after.u (a as a_2)  [linear]
-                #3
+                Keys a_2 (#3)
+                  Sum
+                    Project a as a_2  [linear]
+                      #1
+                    Project a_2  [linear]
+                      Project a_2, count, TRUE as found (#4)  [linear]
+                        Net
+                          Sum
+                            Aggregate by a_2: count(*) as count  [keyed]
+                              Restrict a_2 <=> key a_2
+                                Scan after.u (a as a_2)  [linear]
+                                Keys a_2 (#5)
+                                  Net
+                                    Scan changes.u (a as a_2)  [linear]
+                            Negate
+                              Aggregate by a_2: count(*) as count  [keyed]
+                                Restrict a_2 <=> key a_2
+                                  Scan before.u (a as a_2)  [linear]
+                                  #5
+        LeftJoin a = a_2  [keyed]
+          Restrict a <=> key a_2 (#6)
+            Scan before.r (id, a)  [linear]
+            Keys a_2
+              #4
+          #2
         Negate
           LeftJoin a = a_2  [keyed]
-            #2
+            #6
             Project a_2, count, TRUE as found  [linear]
               Aggregate by a_2: count(*) as count  [keyed]
                 Restrict a_2 <=> key a_2
@@ -78,10 +78,6 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
 ), `__st_net_2` AS (
   SELECT
     `a_2`,
@@ -101,7 +97,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_2` AS (
+), `__st_keys_1` AS (
   SELECT DISTINCT
     `a_2`
   FROM `__st_net_2` AS `t`
@@ -132,7 +128,7 @@ WITH `__st_net_1` AS (
               `a` AS `a_2`
             FROM `after`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `t`
         GROUP BY
@@ -155,7 +151,7 @@ WITH `__st_net_1` AS (
               `a` AS `a_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `t`
         GROUP BY
@@ -168,18 +164,55 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_3` AS (
+), `__st_step_1` AS (
+  SELECT
+    `a_2`,
+    `count`,
+    TRUE AS `found`,
+    `__st_weight`
+  FROM `__st_net_3` AS `t`
+), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
   FROM (
     SELECT
-      `a_2`,
-      `count`,
-      TRUE AS `found`,
+      `a` AS `a_2`,
       `__st_weight`
-    FROM `__st_net_3` AS `t`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
+  SELECT
+    `a_2`,
+    `count`,
+    TRUE AS `found`
+  FROM (
+    SELECT
+      `a_2`,
+      count(*) AS `count`
+    FROM (
+      SELECT
+        `t`.`a_2`
+      FROM (
+        SELECT
+          `a` AS `a_2`
+        FROM `after`.`u`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_2` AS `k`
+        ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+    ) AS `t`
+    GROUP BY
+      `a_2`
+  ) AS `t`
+), `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM `__st_step_1` AS `t`
+), `__st_step_3` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -216,30 +249,7 @@ WITH `__st_net_1` AS (
         `r`.`found`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_2`,
-          `count`,
-          TRUE AS `found`
-        FROM (
-          SELECT
-            `a_2`,
-            count(*) AS `count`
-          FROM (
-            SELECT
-              `t`.`a_2`
-            FROM (
-              SELECT
-                `a` AS `a_2`
-              FROM `after`.`u`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-          ) AS `t`
-          GROUP BY
-            `a_2`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_2` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -256,31 +266,8 @@ WITH `__st_net_1` AS (
           `r`.`a_2`,
           `r`.`count`,
           `r`.`found`
-        FROM `__st_step_1` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_2`,
-            `count`,
-            TRUE AS `found`
-          FROM (
-            SELECT
-              `a_2`,
-              count(*) AS `count`
-            FROM (
-              SELECT
-                `t`.`a_2`
-              FROM (
-                SELECT
-                  `a` AS `a_2`
-                FROM `after`.`u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_3` AS `k`
-                ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-            ) AS `t`
-            GROUP BY
-              `a_2`
-          ) AS `t`
-        ) AS `r`
+        FROM `__st_step_3` AS `l`
+        LEFT JOIN `__st_step_2` AS `r`
           ON `a` = `a_2`
       ) AS `t`
       UNION ALL
@@ -298,7 +285,7 @@ WITH `__st_net_1` AS (
           `r`.`a_2`,
           `r`.`count`,
           `r`.`found`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT
             `a_2`,
@@ -316,7 +303,7 @@ WITH `__st_net_1` AS (
                   `a` AS `a_2`
                 FROM `before`.`u`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_3` AS `k`
+              LEFT SEMI JOIN `__st_keys_2` AS `k`
                 ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
             ) AS `t`
             GROUP BY
@@ -365,16 +352,6 @@ WHERE
 -- stored: id int, n bigint
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
--- step __st_keys_2
-SELECT DISTINCT
   `a_2`
 FROM (
   SELECT
@@ -390,9 +367,9 @@ FROM (
     `a` AS `a_2`
   FROM `__st_after_u`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
--- step __st_keys_3
+-- step __st_step_2
 WITH `__st_net_1` AS (
   SELECT
     `a_2`,
@@ -420,7 +397,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -494,16 +471,59 @@ WITH `__st_net_1` AS (
   WHERE
     `__st_weight` <> 0
 )
+SELECT
+  `a_2`,
+  `count`,
+  TRUE AS `found`,
+  `__st_weight`
+FROM `__st_net_2` AS `t`
+-- step __st_keys_2
 SELECT DISTINCT
   `a_2`
 FROM (
   SELECT
-    `a_2`,
-    `count`,
-    TRUE AS `found`,
+    `a` AS `a_2`,
     `__st_weight`
-  FROM `__st_net_2` AS `t`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `__st_weight`
+  FROM `__st_step_2` AS `t`
 ) AS `t`
+-- step __st_step_3
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`
+FROM (
+  SELECT
+    `a` AS `a_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+-- step __st_step_4
+SELECT
+  `a_2`,
+  `count`,
+  TRUE AS `found`
+FROM (
+  SELECT
+    `a_2`,
+    count(*) AS `count`
+  FROM `__st_step_3` AS `t`
+  GROUP BY
+    `a_2`
+) AS `t`
+-- step __st_keys_3
+SELECT DISTINCT
+  `a_2`
+FROM `__st_step_2` AS `t`
 -- step __st_terms_1
 SELECT
   `id`,
@@ -542,16 +562,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_3` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
--- step __st_step_2
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_3` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
 WITH `__st_net_3` AS (
   SELECT
@@ -565,7 +575,7 @@ WITH `__st_net_3` AS (
       SELECT
         `a_2`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_2` AS `t`
+      FROM `__st_step_3` AS `t`
       UNION ALL
       SELECT
         `a_2`,
@@ -580,7 +590,7 @@ WITH `__st_net_3` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_3` AS `k`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -606,7 +616,7 @@ WITH `__st_net_3` AS (
       `found`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
@@ -620,33 +630,10 @@ WITH `__st_net_3` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_2`,
-          `count`,
-          TRUE AS `found`
-        FROM (
-          SELECT
-            `a_2`,
-            count(*) AS `count`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`a_2`
-            FROM (
-              SELECT
-                `a` AS `a_2`
-              FROM `__st_after_u`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-          ) AS `t`
-          GROUP BY
-            `a_2`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_4` AS `r`
         ON `a` = `a_2`
       UNION ALL
-      SELECT
+      SELECT /*+ BROADCAST(`r`) */
         `l`.`id`,
         `l`.`a`,
         `r`.`a_2`,
@@ -654,20 +641,7 @@ WITH `__st_net_3` AS (
         `r`.`found`,
         `l`.`__st_weight`
       FROM `__st_terms_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_2`,
-          `count`,
-          TRUE AS `found`
-        FROM (
-          SELECT
-            `a_2`,
-            count(*) AS `count`
-          FROM `__st_step_2` AS `t`
-          GROUP BY
-            `a_2`
-        ) AS `t`
-      ) AS `r`
+      LEFT JOIN `__st_step_4` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -678,7 +652,7 @@ WITH `__st_net_3` AS (
         `found`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `r`.`a_2`,

@@ -16,21 +16,23 @@ Net
         Existence semi a = a_2 and b_2 > b  [keyed]
           Net (#1)
             Scan changes.r (id, a, b)  [linear]
-          Restrict a_2 <=> key a
+          Restrict a_2 <=> key a_2 (#2)
             Scan after.u (a as a_2, b as b_2)  [linear]
-            Keys a
-              #1
-        Existence semi a = a_2 and b_2 > b  [keyed]
-          Restrict a <=> key a_2 (#2)
-            Scan before.r (id, a, b)  [linear]
             Keys a_2 (#3)
+              Sum
+                Project a as a_2  [linear]
+                  #1
+                Project a_2  [linear]
+                  Scan changes.u (a as a_2, b as b_2)  [linear]
+        Existence semi a = a_2 and b_2 > b  [keyed]
+          Restrict a <=> key a_2 (#4)
+            Scan before.r (id, a, b)  [linear]
+            Keys a_2
               Scan changes.u (a as a_2, b as b_2)  [linear]
-          Restrict a_2 <=> key a_2
-            Scan after.u (a as a_2, b as b_2)  [linear]
-            #3
+          #2
         Negate
           Existence semi a = a_2 and b_2 > b  [keyed]
-            #2
+            #4
             Restrict a_2 <=> key a_2
               Scan before.u (a as a_2, b as b_2)  [linear]
               #3
@@ -64,8 +66,36 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 ), `__st_keys_1` AS (
   SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -76,7 +106,7 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
   SELECT
     `t`.`id`,
     `t`.`a`,
@@ -115,19 +145,7 @@ WITH `__st_net_1` AS (
           `l`.`b`,
           `l`.`__st_weight`
         FROM `__st_net_1` AS `l`
-        LEFT SEMI JOIN (
-          SELECT
-            `t`.`a_2`,
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`,
-              `b` AS `b_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        LEFT SEMI JOIN `__st_step_1` AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
       UNION ALL
@@ -141,20 +159,8 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           `l`.`b`
-        FROM `__st_step_1` AS `l`
-        LEFT SEMI JOIN (
-          SELECT
-            `t`.`a_2`,
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`,
-              `b` AS `b_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `r`
+        FROM `__st_step_2` AS `l`
+        LEFT SEMI JOIN `__st_step_1` AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
       UNION ALL
@@ -168,7 +174,7 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           `l`.`b`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_2` AS `l`
         LEFT SEMI JOIN (
           SELECT
             `t`.`a_2`,
@@ -179,7 +185,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
@@ -216,15 +222,43 @@ WHERE
 -- stored: id int
 -- step __st_keys_1
 SELECT DISTINCT
-  `a`
+  `a_2`
 FROM (
   SELECT
-    `id`,
-    `a`,
-    `b`,
+    `a` AS `a_2`,
     `__st_weight`
-  FROM `__st_changes_r`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
 ) AS `t`
+-- step __st_step_1
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -279,18 +313,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -325,7 +347,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -354,7 +376,7 @@ WITH `__st_net_1` AS (
         `b`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,
@@ -367,19 +389,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `l`
-        LEFT SEMI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`a_2`,
-            `t`.`b_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`,
-              `b` AS `b_2`
-            FROM `__st_after_u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `r`
+        LEFT SEMI JOIN `__st_step_1` AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
       UNION ALL
@@ -389,7 +399,7 @@ WITH `__st_net_1` AS (
         `b`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,
@@ -405,7 +415,7 @@ WITH `__st_net_1` AS (
         `b`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,

@@ -27,46 +27,47 @@ Net
                 Existence mark a = b_3  [keyed]
                   Net (#1)
                     Scan changes.r (id, a, b)  [linear]
-                  Project b_2 as b_3  [linear]
-                    Restrict b_2 <=> key a
-                      Scan after.u (b as b_2)  [linear]
-                      Keys a
-                        #1
-                Existence mark a = b_3  [keyed]
-                  Restrict a <=> key b_3 (#2)
-                    Scan before.r (id, a, b)  [linear]
-                    Keys b_3 (#3)
-                      Project b_2 as b_3  [linear]
-                        Net
-                          Scan changes.u (b as b_2)  [linear]
-                  Project b_2 as b_3  [linear]
+                  Project b_2 as b_3 (#2)  [linear]
                     Restrict b_2 <=> key b_3
                       Scan after.u (b as b_2)  [linear]
-                      #3
+                      Keys b_3 (#3)
+                        Sum
+                          Project a as b_3  [linear]
+                            #1
+                          Project b_3  [linear]
+                            Project b_2 as b_3 (#4)  [linear]
+                              Net
+                                Scan changes.u (b as b_2)  [linear]
+                Existence mark a = b_3  [keyed]
+                  Restrict a <=> key b_3 (#5)
+                    Scan before.r (id, a, b)  [linear]
+                    Keys b_3
+                      #4
+                  #2
                 Negate
                   Existence mark a = b_3  [keyed]
-                    #2
+                    #5
                     Project b_2 as b_3  [linear]
                       Restrict b_2 <=> key b_3
                         Scan before.u (b as b_2)  [linear]
                         #3
             Project rows > 0 as some, present < rows as gap  [linear]
               Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                Project b_2 as b_3 (#4)  [linear]
+                Project b_2 as b_3 (#6)  [linear]
                   Scan after.u (b as b_2)  [linear]
           InnerJoin every pair  [multilinear]
             Existence mark a = b_3  [keyed]
               Scan before.r (id, a, b)  [linear]
-              Project b_2 as b_3 (#5)  [linear]
+              Project b_2 as b_3 (#7)  [linear]
                 Scan before.u (b as b_2)  [linear]
             Project rows > 0 as some, present < rows as gap  [linear]
               Net
                 Sum
                   Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                    #4
+                    #6
                   Negate
                     Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                      #5
+                      #7
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -95,10 +96,6 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
 ), `__st_net_2` AS (
   SELECT
     `b_2`,
@@ -118,16 +115,44 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_2` AS (
+), `__st_step_1` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM `__st_net_2` AS `t`
+), `__st_keys_1` AS (
   SELECT DISTINCT
     `b_3`
   FROM (
     SELECT
-      `b_2` AS `b_3`,
+      `a` AS `b_3`,
       `__st_weight`
-    FROM `__st_net_2` AS `t`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `b_3`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM (
+    SELECT
+      `t`.`b_2`
+    FROM (
+      SELECT
+        `b` AS `b_2`
+      FROM `after`.`u`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_1` AS `k`
+      ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+  ) AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM `__st_step_1` AS `t`
+), `__st_step_3` AS (
   SELECT
     `t`.`id`,
     `t`.`a`,
@@ -174,21 +199,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `after`.`u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -205,26 +216,12 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `l`.`b`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `after`.`u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -241,7 +238,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `l`.`b`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
@@ -257,7 +254,7 @@ WITH `__st_net_1` AS (
                   `b` AS `b_2`
                 FROM `before`.`u`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
                 ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
             ) AS `t`
           ) AS `k`
@@ -273,7 +270,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_2` AS (
+), `__st_step_4` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -281,7 +278,7 @@ WITH `__st_net_1` AS (
       `b` AS `b_2`
     FROM `after`.`u`
   ) AS `t`
-), `__st_step_3` AS (
+), `__st_step_5` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -308,7 +305,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_4` AS `t`
       ) AS `t`
       UNION ALL
       SELECT
@@ -319,7 +316,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_3` AS `t`
+        FROM `__st_step_5` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -380,7 +377,7 @@ FROM (
               SELECT
                 count(*) AS `rows`,
                 count(`b_3`) AS `present`
-              FROM `__st_step_2` AS `t`
+              FROM `__st_step_4` AS `t`
             ) AS `t`
           ) AS `t2`
           UNION ALL
@@ -409,7 +406,7 @@ FROM (
               SELECT DISTINCT
                 `b_3`,
                 TRUE AS `__st_found`
-              FROM `__st_step_3` AS `k`
+              FROM `__st_step_5` AS `k`
             ) AS `r`
               ON `a` = `b_3`
           ) AS `t1`
@@ -435,20 +432,7 @@ WHERE
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
 -- step __st_keys_1
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
--- step __st_keys_2
-SELECT DISTINCT
-  `b_3`
-FROM (
+WITH `__st_step_1` AS (
   SELECT
     `b_2` AS `b_3`,
     `__st_weight`
@@ -458,7 +442,56 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
+)
+SELECT DISTINCT
+  `b_3`
+FROM (
+  SELECT
+    `a` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `b_3`,
+    `__st_weight`
+  FROM `__st_step_1` AS `t`
 ) AS `t`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`b_2`
+FROM (
+  SELECT
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+-- step __st_step_3
+SELECT
+  `b_2` AS `b_3`
+FROM `__st_step_2` AS `t`
+-- step __st_keys_2
+WITH `__st_step_1` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+)
+SELECT DISTINCT
+  `b_3`
+FROM `__st_step_1` AS `t`
 -- step __st_terms_1
 SELECT
   `id`,
@@ -503,16 +536,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
 ) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`b_2`
-FROM (
-  SELECT
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -530,7 +553,7 @@ WITH `__st_net_1` AS (
         SELECT
           `b_2`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_1` AS `t`
+        FROM `__st_step_2` AS `t`
         UNION ALL
         SELECT
           `b_2`,
@@ -545,7 +568,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
         ) AS `t`
       ) AS `t`
@@ -577,7 +600,7 @@ WITH `__st_net_1` AS (
         `found`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,
@@ -595,21 +618,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_3` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -621,7 +630,7 @@ WITH `__st_net_1` AS (
         `found`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,
@@ -632,11 +641,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM `__st_step_1` AS `t`
-          ) AS `k`
+          FROM `__st_step_3` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -648,7 +653,7 @@ WITH `__st_net_1` AS (
         `found`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           `l`.`b`,
@@ -744,7 +749,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_2` AS (
+), `__st_step_4` AS (
   SELECT
     `b_3`
   FROM (
@@ -790,7 +795,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_4` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -899,7 +904,7 @@ FROM (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM `__st_step_2` AS `k`
+          FROM `__st_step_4` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t1`

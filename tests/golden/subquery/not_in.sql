@@ -27,46 +27,47 @@ Net
                 Existence mark a = b_3  [keyed]
                   Net (#1)
                     Scan changes.r (id, a)  [linear]
-                  Project b_2 as b_3  [linear]
-                    Restrict b_2 <=> key a
-                      Scan after.u (b as b_2)  [linear]
-                      Keys a
-                        #1
-                Existence mark a = b_3  [keyed]
-                  Restrict a <=> key b_3 (#2)
-                    Scan before.r (id, a)  [linear]
-                    Keys b_3 (#3)
-                      Project b_2 as b_3  [linear]
-                        Net
-                          Scan changes.u (b as b_2)  [linear]
-                  Project b_2 as b_3  [linear]
+                  Project b_2 as b_3 (#2)  [linear]
                     Restrict b_2 <=> key b_3
                       Scan after.u (b as b_2)  [linear]
-                      #3
+                      Keys b_3 (#3)
+                        Sum
+                          Project a as b_3  [linear]
+                            #1
+                          Project b_3  [linear]
+                            Project b_2 as b_3 (#4)  [linear]
+                              Net
+                                Scan changes.u (b as b_2)  [linear]
+                Existence mark a = b_3  [keyed]
+                  Restrict a <=> key b_3 (#5)
+                    Scan before.r (id, a)  [linear]
+                    Keys b_3
+                      #4
+                  #2
                 Negate
                   Existence mark a = b_3  [keyed]
-                    #2
+                    #5
                     Project b_2 as b_3  [linear]
                       Restrict b_2 <=> key b_3
                         Scan before.u (b as b_2)  [linear]
                         #3
             Project rows > 0 as some, present < rows as gap  [linear]
               Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                Project b_2 as b_3 (#4)  [linear]
+                Project b_2 as b_3 (#6)  [linear]
                   Scan after.u (b as b_2)  [linear]
           InnerJoin every pair  [multilinear]
             Existence mark a = b_3  [keyed]
               Scan before.r (id, a)  [linear]
-              Project b_2 as b_3 (#5)  [linear]
+              Project b_2 as b_3 (#7)  [linear]
                 Scan before.u (b as b_2)  [linear]
             Project rows > 0 as some, present < rows as gap  [linear]
               Net
                 Sum
                   Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                    #4
+                    #6
                   Negate
                     Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                      #5
+                      #7
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -91,10 +92,6 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
 ), `__st_net_2` AS (
   SELECT
     `b_2`,
@@ -114,16 +111,44 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_keys_2` AS (
+), `__st_step_1` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM `__st_net_2` AS `t`
+), `__st_keys_1` AS (
   SELECT DISTINCT
     `b_3`
   FROM (
     SELECT
-      `b_2` AS `b_3`,
+      `a` AS `b_3`,
       `__st_weight`
-    FROM `__st_net_2` AS `t`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `b_3`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
   ) AS `t`
-), `__st_step_1` AS (
+), `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM (
+    SELECT
+      `t`.`b_2`
+    FROM (
+      SELECT
+        `b` AS `b_2`
+      FROM `after`.`u`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_1` AS `k`
+      ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+  ) AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM `__st_step_1` AS `t`
+), `__st_step_3` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -164,21 +189,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `after`.`u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -193,26 +204,12 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `after`.`u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -227,7 +224,7 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_1` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
@@ -243,7 +240,7 @@ WITH `__st_net_1` AS (
                   `b` AS `b_2`
                 FROM `before`.`u`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
                 ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
             ) AS `t`
           ) AS `k`
@@ -258,7 +255,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_2` AS (
+), `__st_step_4` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -266,7 +263,7 @@ WITH `__st_net_1` AS (
       `b` AS `b_2`
     FROM `after`.`u`
   ) AS `t`
-), `__st_step_3` AS (
+), `__st_step_5` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -293,7 +290,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_4` AS `t`
       ) AS `t`
       UNION ALL
       SELECT
@@ -304,7 +301,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_3` AS `t`
+        FROM `__st_step_5` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -362,7 +359,7 @@ FROM (
               SELECT
                 count(*) AS `rows`,
                 count(`b_3`) AS `present`
-              FROM `__st_step_2` AS `t`
+              FROM `__st_step_4` AS `t`
             ) AS `t`
           ) AS `t2`
           UNION ALL
@@ -388,7 +385,7 @@ FROM (
               SELECT DISTINCT
                 `b_3`,
                 TRUE AS `__st_found`
-              FROM `__st_step_3` AS `k`
+              FROM `__st_step_5` AS `k`
             ) AS `r`
               ON `a` = `b_3`
           ) AS `t1`
@@ -414,19 +411,7 @@ WHERE
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
 -- step __st_keys_1
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
--- step __st_keys_2
-SELECT DISTINCT
-  `b_3`
-FROM (
+WITH `__st_step_1` AS (
   SELECT
     `b_2` AS `b_3`,
     `__st_weight`
@@ -436,7 +421,55 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
+)
+SELECT DISTINCT
+  `b_3`
+FROM (
+  SELECT
+    `a` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `b_3`,
+    `__st_weight`
+  FROM `__st_step_1` AS `t`
 ) AS `t`
+-- step __st_step_2
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`b_2`
+FROM (
+  SELECT
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+-- step __st_step_3
+SELECT
+  `b_2` AS `b_3`
+FROM `__st_step_2` AS `t`
+-- step __st_keys_2
+WITH `__st_step_1` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+)
+SELECT DISTINCT
+  `b_3`
+FROM `__st_step_1` AS `t`
 -- step __st_terms_1
 SELECT
   `id`,
@@ -475,16 +508,6 @@ FROM (
   LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
 ) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`b_2`
-FROM (
-  SELECT
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
 -- answer
 WITH `__st_net_1` AS (
   SELECT
@@ -502,7 +525,7 @@ WITH `__st_net_1` AS (
         SELECT
           `b_2`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_1` AS `t`
+        FROM `__st_step_2` AS `t`
         UNION ALL
         SELECT
           `b_2`,
@@ -517,7 +540,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
             ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
         ) AS `t`
       ) AS `t`
@@ -546,7 +569,7 @@ WITH `__st_net_1` AS (
         `found`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`,
@@ -562,21 +585,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`b_2`
-              FROM (
-                SELECT
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `k`
+          FROM `__st_step_3` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -587,7 +596,7 @@ WITH `__st_net_1` AS (
         `found`,
         `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`,
@@ -597,11 +606,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
-            FROM `__st_step_1` AS `t`
-          ) AS `k`
+          FROM `__st_step_3` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -612,7 +617,7 @@ WITH `__st_net_1` AS (
         `found`,
         -`__st_weight` AS `__st_weight`
       FROM (
-        SELECT
+        SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`,
@@ -706,7 +711,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_2` AS (
+), `__st_step_4` AS (
   SELECT
     `b_3`
   FROM (
@@ -752,7 +757,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_4` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -851,7 +856,7 @@ FROM (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM `__st_step_2` AS `k`
+          FROM `__st_step_4` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t1`

@@ -171,8 +171,8 @@ def test_a_full_refresh_upstream_shows_readers_only_what_changed(
 def test_a_query_without_a_plan_is_kept_by_full_refreshes_and_says_so(
     db: StreamTables, shop: Shop
 ) -> None:
-    query = "SELECT orders.id, region FROM orders LEFT JOIN customers ON customer = customers.id"
-    with pytest.raises(UnimplementedSqlError, match="LEFT JOIN"):
+    query = "SELECT id, size(collect_list(amount) OVER (ORDER BY customer)) AS n FROM orders"
+    with pytest.raises(UnimplementedSqlError, match="share an order"):
         db.create("t", query, mode="differential")
     db.create("t", query)
     refreshed(db, "t")
@@ -184,7 +184,7 @@ def test_a_query_without_a_plan_is_kept_by_full_refreshes_and_says_so(
 def test_forbidding_full_refreshes_never_blocks_the_first_fill(
     db: StreamTables, shop: Shop
 ) -> None:
-    db.create("t", "SELECT id FROM orders ORDER BY id LIMIT 2", full="forbid")
+    db.create("t", "SELECT approx_percentile(id, 0.5) AS p FROM orders", full="forbid")
     assert db.refresh("t").mode == "full"
     shop.orders.append((0, 10, "1.00", "z"))
     with pytest.raises(FullForbiddenError):

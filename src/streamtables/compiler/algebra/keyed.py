@@ -56,7 +56,12 @@ class Keyed(Unary):
 
 def must_be_computed(node: Node) -> bool:
     """Whether some part of the relation has to be computed from groups of rows."""
-    return node.compares_rows or any(must_be_computed(item) for item in node.inputs)
+    memory = vars(node)
+    if "_must_be_computed" not in memory:
+        below = any(must_be_computed(item) for item in node.inputs)
+        memory["_must_be_computed"] = node.compares_rows or below
+    found: bool = memory["_must_be_computed"]
+    return found
 
 
 def touched_keys(node: Keyed) -> Keys:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import singledispatch, wraps
+from functools import cached_property, singledispatch, wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from streamtables.compiler.types import SqlType
@@ -53,7 +53,7 @@ class Node:
         """The relations this one is made from."""
         return ()
 
-    @property
+    @cached_property
     def signed(self) -> bool:
         """Whether the rows carry a weight."""
         return any(node.signed for node in self.inputs)
@@ -173,7 +173,12 @@ def version_of(node: Node, when: When) -> Node:
 @singledispatch
 def may_change(node: Node) -> bool:
     """Whether any table below may have changes in this refresh."""
-    return any(may_change(item) for item in node.inputs)
+    # Parts are shared, so an answer that is not kept would be worked out once per way to a part.
+    memory = vars(node)
+    if "_may_change" not in memory:
+        memory["_may_change"] = any(may_change(item) for item in node.inputs)
+    found: bool = memory["_may_change"]
+    return found
 
 
 @singledispatch

@@ -24,6 +24,7 @@ from streamtables.compiler.algebra.node import (
     may_change,
 )
 from streamtables.compiler.algebra.probe import Probe
+from streamtables.compiler.algebra.project import Project, Projection
 from streamtables.compiler.algebra.restriction import (
     Keys,
     On,
@@ -39,37 +40,59 @@ from streamtables.compiler.algebra.signed import Negate, Net, Sum
 @delta_rule.register
 def delta_probe(node: Probe) -> Node:
     """Return the new answers of changed left rows, and the changed answers of touched ones."""
+    new, old = _met_rows(node)
     terms: list[Node] = []
     if may_change(node.left):
-        changes = differentiate(node.left)
-        terms.append(node.with_inputs(changes, _met_by(node, changes)))
+        terms.append(node.with_inputs(differentiate(node.left), new))
     if may_change(node.right):
-        terms += _changed_answers(node)
+        touched = _touched_rows(node)
+        terms += [node.with_inputs(touched, new), Negate(node.with_inputs(touched, old))]
     return Net(Sum(tuple(terms)))
 
 
-def _met_by(node: Probe, changes: Node) -> Node:
-    """Return the rows of the right input that the changed left rows can match."""
-    right = at("after", node.right)
+def _met_rows(node: Probe) -> tuple[Node, Node]:
+    """Return the rows of the right input, after and before, that any term can ask for.
+
+    They are cut to the keys that changed on either side, so that one pass finds them all.
+    """
+    new, old = at("after", node.right), at("before", node.right)
     if not node.equalities:
-        return right
-    keys = Keys(changes, tuple(dict.fromkeys(left for left, _ in node.equalities)))
-    return restrict(right, keys, tuple((right_, left) for left, right_ in node.equalities))
+        return new, old
+    names = tuple(right for _, right in node.equalities)
+    changed: list[Node] = []
+    if may_change(node.left):
+        changed.append(_shown(differentiate(node.left), node.equalities))
+    if may_change(node.right):
+        same = tuple((name, name) for name in names)
+        changed.append(_shown(differentiate(node.right), same))
+    keys = Keys(changed[0] if len(changed) == 1 else Sum(tuple(changed)), names)
+    pairs = tuple((name, name) for name in names)
+    return restrict(new, keys, pairs), restrict(old, keys, pairs)
 
 
-def _changed_answers(node: Probe) -> list[Node]:
-    changes = differentiate(node.right)
-    left, new, old = at("before", node.left), at("after", node.right), at("before", node.right)
+def _shown(node: Node, pairs: On) -> Node:
+    """Return columns of a relation under the names that they have elsewhere."""
+    return Project(
+        node,
+        tuple(
+            Projection(
+                shown, exp.Column(this=exp.to_identifier(own, quoted=True)), node.type_of(own)
+            )
+            for own, shown in pairs
+        ),
+    )
+
+
+def _touched_rows(node: Probe) -> Node:
+    """Return the rows of the left input, before, that a changed row of the right one can match."""
+    changes, left = differentiate(node.right), at("before", node.left)
     if node.equalities:
         names = tuple(dict.fromkeys(right for _, right in node.equalities))
-        keys = Keys(changes, names)
-        same = tuple((name, name) for name in names)
-        left = restrict(left, keys, node.equalities)
-        new, old = restrict(new, keys, same), restrict(old, keys, same)
-    elif read := _right_columns(node):
+        return restrict(left, Keys(changes, names), node.equalities)
+    if read := _right_columns(node):
         # No equality to look a row up by: the condition itself tells which rows are touched.
-        left = Existence(left, Keys(changes, read), node.conditions, "semi")
-    return [node.with_inputs(left, new), Negate(node.with_inputs(left, old))]
+        return Existence(left, Keys(changes, read), node.conditions, "semi")
+    return left
 
 
 def _right_columns(node: Probe) -> tuple[str, ...]:

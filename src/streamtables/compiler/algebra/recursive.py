@@ -67,9 +67,12 @@ class Recursive(Node):
 
 def reads_itself(node: Node) -> bool:
     """Whether a relation stands inside the step of a recursion."""
-    return isinstance(node, Itself) or (
-        not isinstance(node, Recursive) and any(reads_itself(item) for item in node.inputs)
-    )
+    memory = vars(node)
+    if "_reads_itself" not in memory:
+        inner = () if isinstance(node, Recursive) else node.inputs
+        memory["_reads_itself"] = isinstance(node, Itself) or any(map(reads_itself, inner))
+    found: bool = memory["_reads_itself"]
+    return found
 
 
 @delta_rule.register

@@ -45,6 +45,8 @@ class Step:
 
     name: str
     sql: str
+    keys: bool = True
+    """Whether the rows are keys, to look others up by."""
 
 
 @dataclass(frozen=True)
@@ -86,23 +88,24 @@ def program(root: Node, naming: TableNaming = by_view, *, small_changes: bool = 
     writer = _Writer(naming, named, small_changes=small_changes)
     steps: list[Step] = []
     for node in in_order(root):
-        if node is not root and _is_step(node, named, small_changes=small_changes):
-            steps.append(Step(named[id(node)], to_sql(writer.statement(node), pretty=False)))
+        if node is not root and _is_step(node, named):
+            sql = to_sql(writer.statement(node), pretty=False)
+            steps.append(Step(named[id(node)], sql, isinstance(node, Keys)))
             writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     return Program(tuple(steps), to_sql(writer.statement(root), pretty=False), large)
 
 
-def _is_step(node: Node, named: Mapping[int, str], *, small_changes: bool) -> bool:
+def _is_step(node: Node, named: Mapping[int, str]) -> bool:
     """Whether a relation is computed by a statement of its own.
 
-    Key sets are; so is, while changes are few, every small relation that is read more than once and
+    Key sets are; so is every relation that is as small as the changes, is read more than once and
     takes a table to compute.
     """
     if isinstance(node, Keys):
         return True
     shared = id(node) in named and not isinstance(node, Net)
-    return small_changes and shared and is_bounded(node) and reads_table(node)
+    return shared and is_bounded(node) and reads_table(node)
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:
