@@ -67,6 +67,8 @@ WITH `__st_net_1` AS (
   SELECT DISTINCT
     `cust_id`
   FROM `__st_net_1` AS `t`
+  WHERE
+    NOT `cust_id` IS NULL
 ), `__st_net_2` AS (
   SELECT
     `cust`,
@@ -193,7 +195,7 @@ FROM (
               FROM `after`.`orders`
             ) AS `t`
             LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust_id`
+              ON `t`.`cust` = `k`.`cust_id`
           ) AS `t`
           GROUP BY
             `cust`
@@ -242,6 +244,8 @@ FROM (
     `__st_weight`
   FROM `__st_changes_customers`
 ) AS `t`
+WHERE
+  NOT `cust_id` IS NULL
 -- step __st_keys_2
 SELECT DISTINCT
   `cust`
@@ -406,7 +410,7 @@ FROM (
             FROM `__st_after_orders`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust_id`
+            ON `t`.`cust` = `k`.`cust_id`
         ) AS `t`
         GROUP BY
           `cust`

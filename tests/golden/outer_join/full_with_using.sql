@@ -113,6 +113,8 @@ WITH `__st_net_1` AS (
       FROM `changes`.`u`
     ) AS `t`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_1` AS (
   SELECT
     `t`.`a_2`,
@@ -124,7 +126,7 @@ WITH `__st_net_1` AS (
     FROM `after`.`u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -135,6 +137,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `t`.`id`,
@@ -146,7 +150,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -213,7 +217,7 @@ WITH `__st_net_1` AS (
             FROM `before`.`u`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+            ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
       ) AS `t`
@@ -246,6 +250,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `__st_net_1` AS `t`
   ) AS `t`
+  WHERE
+    NOT `a` IS NULL
 ), `__st_step_3` AS (
   SELECT
     `t`.`id`,
@@ -257,11 +263,13 @@ WITH `__st_net_1` AS (
     FROM `after`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+    ON `t`.`a` = `k`.`a`
 ), `__st_keys_4` AS (
   SELECT DISTINCT
     `a`
   FROM `__st_net_1` AS `t`
+  WHERE
+    NOT `a` IS NULL
 ), `__st_step_4` AS (
   SELECT
     `t`.`a_2`,
@@ -273,7 +281,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_4` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+    ON `t`.`a_2` = `k`.`a`
 ), `__st_net_3` AS (
   SELECT
     `a_2`,
@@ -338,7 +346,7 @@ WITH `__st_net_1` AS (
             FROM `before`.`r`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+            ON `t`.`a` = `k`.`a`
         ) AS `r`
           ON `a_2` = `a`
       ) AS `t`
@@ -421,6 +429,8 @@ FROM (
     FROM `__st_changes_u`
   ) AS `t`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_step_1
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_2`,
@@ -432,7 +442,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+  ON `t`.`a_2` = `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -443,6 +453,8 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -459,7 +471,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
 SELECT
@@ -479,7 +491,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 -- step __st_keys_3
 SELECT DISTINCT
@@ -507,6 +519,8 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
 ) AS `t`
+WHERE
+  NOT `a` IS NULL
 -- step __st_step_2
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
@@ -518,7 +532,7 @@ FROM (
   FROM `__st_after_r`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_3` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+  ON `t`.`a` = `k`.`a`
 -- step __st_keys_4
 SELECT DISTINCT
   `a`
@@ -529,6 +543,8 @@ FROM (
     `__st_weight`
   FROM `__st_changes_r`
 ) AS `t`
+WHERE
+  NOT `a` IS NULL
 -- step __st_terms_2
 SELECT
   `a_2`,
@@ -545,7 +561,7 @@ FROM (
     FROM `__st_after_u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_4` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+    ON `t`.`a_2` = `k`.`a`
 ) AS `t`
 UNION ALL
 SELECT
@@ -565,7 +581,7 @@ FROM (
     FROM `__st_changes_u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_4` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a`
+    ON `t`.`a_2` = `k`.`a`
 ) AS `t`
 -- answer
 WITH `__st_net_1` AS (
@@ -602,7 +618,7 @@ WITH `__st_net_1` AS (
           FROM `__st_changes_u`
         ) AS `t`
         LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+          ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -735,7 +751,7 @@ WITH `__st_net_1` AS (
           FROM `__st_changes_r`
         ) AS `t`
         LEFT SEMI JOIN `__st_keys_3` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+          ON `t`.`a` = `k`.`a`
       ) AS `t`
     ) AS `t`
     GROUP BY

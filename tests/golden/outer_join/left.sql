@@ -80,6 +80,8 @@ WITH `__st_net_1` AS (
       FROM `changes`.`u`
     ) AS `t`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_1` AS (
   SELECT
     `t`.`a_2`,
@@ -91,7 +93,7 @@ WITH `__st_net_1` AS (
     FROM `after`.`u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -102,6 +104,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `t`.`id`,
@@ -113,7 +117,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -180,7 +184,7 @@ WITH `__st_net_1` AS (
             FROM `before`.`u`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+            ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
       ) AS `t`
@@ -245,6 +249,8 @@ FROM (
     FROM `__st_changes_u`
   ) AS `t`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_step_1
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_2`,
@@ -256,7 +262,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+  ON `t`.`a_2` = `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -267,6 +273,8 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -283,7 +291,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
 SELECT
@@ -303,7 +311,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 -- answer
 WITH `__st_net_1` AS (
@@ -340,7 +348,7 @@ WITH `__st_net_1` AS (
           FROM `__st_changes_u`
         ) AS `t`
         LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+          ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`
     GROUP BY

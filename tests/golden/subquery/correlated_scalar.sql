@@ -185,6 +185,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `__st_step_1` AS `t`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `a_2`,
@@ -203,7 +205,7 @@ WITH `__st_net_1` AS (
         FROM `after`.`u`
       ) AS `t`
       LEFT SEMI JOIN `__st_keys_2` AS `k`
-        ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+        ON `t`.`a_2` = `k`.`a_2`
     ) AS `t`
     GROUP BY
       `a_2`
@@ -212,6 +214,8 @@ WITH `__st_net_1` AS (
   SELECT DISTINCT
     `a_2`
   FROM `__st_step_1` AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_3` AS (
   SELECT
     `t`.`id`,
@@ -223,7 +227,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ), `__st_net_4` AS (
   SELECT
     `id`,
@@ -304,7 +308,7 @@ WITH `__st_net_1` AS (
                 FROM `before`.`u`
               ) AS `t`
               LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+                ON `t`.`a_2` = `k`.`a_2`
             ) AS `t`
             GROUP BY
               `a_2`
@@ -497,6 +501,8 @@ FROM (
     `__st_weight`
   FROM `__st_step_2` AS `t`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_step_3
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_2`
@@ -506,7 +512,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+  ON `t`.`a_2` = `k`.`a_2`
 -- step __st_step_4
 SELECT
   `a_2`,
@@ -524,6 +530,8 @@ FROM (
 SELECT DISTINCT
   `a_2`
 FROM `__st_step_2` AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -540,7 +548,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
 SELECT
@@ -560,7 +568,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 -- answer
 WITH `__st_net_3` AS (
@@ -591,7 +599,7 @@ WITH `__st_net_3` AS (
           FROM `__st_changes_u`
         ) AS `t`
         LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+          ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`
     GROUP BY

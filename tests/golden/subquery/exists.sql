@@ -84,6 +84,8 @@ WITH `__st_net_1` AS (
       FROM `changes`.`u`
     ) AS `t`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_1` AS (
   SELECT
     `t`.`a_2`,
@@ -95,7 +97,7 @@ WITH `__st_net_1` AS (
     FROM `after`.`u`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -106,6 +108,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `t`.`id`,
@@ -119,7 +123,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -186,7 +190,7 @@ WITH `__st_net_1` AS (
             FROM `before`.`u`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+            ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
@@ -247,6 +251,8 @@ FROM (
     FROM `__st_changes_u`
   ) AS `t`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_step_1
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_2`,
@@ -258,7 +264,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+  ON `t`.`a_2` = `k`.`a_2`
 -- step __st_keys_2
 SELECT DISTINCT
   `a_2`
@@ -269,6 +275,8 @@ FROM (
     `__st_weight`
   FROM `__st_changes_u`
 ) AS `t`
+WHERE
+  NOT `a_2` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -288,7 +296,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
 SELECT
@@ -311,7 +319,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 -- answer
 WITH `__st_net_1` AS (
@@ -348,7 +356,7 @@ WITH `__st_net_1` AS (
           FROM `__st_changes_u`
         ) AS `t`
         LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+          ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`
     GROUP BY

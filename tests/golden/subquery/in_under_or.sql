@@ -6,68 +6,43 @@ WHERE b = 1 OR a IN (SELECT b FROM u)
 ---- plan
 Project id  [linear]
   Filter b = 1 OR any  [linear]
-    Project id, b, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
-      InnerJoin every pair  [multilinear]
-        Existence mark a = b_3  [keyed]
-          Scan r (id, a, b)  [linear]
-          Project b_2 as b_3 (#1)  [linear]
-            Scan u (b as b_2)  [linear]
-        Project rows > 0 as some, present < rows as gap  [linear]
-          Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-            #1
+    Existence mark a = b_3  [keyed]
+      Scan r (id, a, b)  [linear]
+      Project b_2 as b_3  [linear]
+        Scan u (b as b_2)  [linear]
 ---- delta plan
 Net
   Project id  [linear]
-    Filter b = 1 OR any  [linear]
-      Project id, b, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
+    Net
+      Filter b = 1 OR any  [linear]
         Sum
-          InnerJoin every pair  [multilinear]
-            Net
-              Sum
-                Existence mark a = b_3  [keyed]
-                  Net (#1)
-                    Scan changes.r (id, a, b)  [linear]
-                  Project b_2 as b_3 (#2)  [linear]
-                    Restrict b_2 <=> key b_3
-                      Scan after.u (b as b_2)  [linear]
-                      Keys b_3 (#3)
-                        Sum
-                          Project a as b_3  [linear]
-                            #1
-                          Project b_3  [linear]
-                            Project b_2 as b_3 (#4)  [linear]
-                              Net
-                                Scan changes.u (b as b_2)  [linear]
-                Existence mark a = b_3  [keyed]
-                  Restrict a <=> key b_3 (#5)
-                    Scan before.r (id, a, b)  [linear]
-                    Keys b_3
-                      #4
-                  #2
-                Negate
-                  Existence mark a = b_3  [keyed]
-                    #5
-                    Project b_2 as b_3  [linear]
-                      Restrict b_2 <=> key b_3
-                        Scan before.u (b as b_2)  [linear]
-                        #3
-            Project rows > 0 as some, present < rows as gap  [linear]
-              Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                Project b_2 as b_3 (#6)  [linear]
-                  Scan after.u (b as b_2)  [linear]
-          InnerJoin every pair  [multilinear]
-            Existence mark a = b_3  [keyed]
+          Existence mark a = b_3  [keyed]
+            Net (#1)
+              Scan changes.r (id, a, b)  [linear]
+            Project b_2 as b_3 (#2)  [linear]
+              Restrict b_2 <=> key b_3
+                Scan after.u (b as b_2)  [linear]
+                Keys b_3 (#3)
+                  Sum
+                    Project a as b_3  [linear]
+                      #1
+                    Project b_3  [linear]
+                      Project b_2 as b_3 (#4)  [linear]
+                        Net
+                          Scan changes.u (b as b_2)  [linear]
+          Existence mark a = b_3  [keyed]
+            Restrict a <=> key b_3 (#5)
               Scan before.r (id, a, b)  [linear]
-              Project b_2 as b_3 (#7)  [linear]
-                Scan before.u (b as b_2)  [linear]
-            Project rows > 0 as some, present < rows as gap  [linear]
-              Net
-                Sum
-                  Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                    #6
-                  Negate
-                    Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                      #7
+              Keys b_3
+                #4
+            #2
+          Negate
+            Existence mark a = b_3  [keyed]
+              #5
+              Project b_2 as b_3  [linear]
+                Restrict b_2 <=> key b_3
+                  Scan before.u (b as b_2)  [linear]
+                  #3
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -134,6 +109,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `__st_step_1` AS `t`
   ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `b_2` AS `b_3`
@@ -146,12 +123,14 @@ WITH `__st_net_1` AS (
       FROM `after`.`u`
     ) AS `t`
     LEFT SEMI JOIN `__st_keys_1` AS `k`
-      ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+      ON `t`.`b_2` = `k`.`b_3`
   ) AS `t`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `b_3`
   FROM `__st_step_1` AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_3` AS (
   SELECT
     `t`.`id`,
@@ -165,163 +144,118 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ), `__st_net_3` AS (
   SELECT
     `id`,
     `a`,
     `b`,
-    `found`,
+    `any`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
       `a`,
       `b`,
-      `found`,
+      `any`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
         `a`,
         `b`,
-        `found`,
+        `any`,
         `__st_weight`
       FROM (
         SELECT
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
-        FROM `__st_net_1` AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_2` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
+          `id`,
+          `a`,
+          `b`,
+          `any`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`,
+            `l`.`__st_weight`
+          FROM `__st_net_1` AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
+            FROM `__st_step_2` AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
+        UNION ALL
         SELECT
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_2` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
+          `id`,
+          `a`,
+          `b`,
+          `any`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`
+          FROM `__st_step_3` AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
+            FROM `__st_step_2` AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
+        UNION ALL
         SELECT
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_2` AS `b_3`
+          `id`,
+          `a`,
+          `b`,
+          `any`,
+          -CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`
+          FROM `__st_step_3` AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
             FROM (
               SELECT
-                `t`.`b_2`
+                `b_2` AS `b_3`
               FROM (
                 SELECT
-                  `b` AS `b_2`
-                FROM `before`.`u`
+                  `t`.`b_2`
+                FROM (
+                  SELECT
+                    `b` AS `b_2`
+                  FROM `before`.`u`
+                ) AS `t`
+                LEFT SEMI JOIN `__st_keys_1` AS `k`
+                  ON `t`.`b_2` = `k`.`b_3`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
-            ) AS `t`
-          ) AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
+            ) AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
       ) AS `t`
+      WHERE
+        `b` = 1 OR `any`
     ) AS `t`
     GROUP BY
       `id`,
       `a`,
       `b`,
-      `found`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_4` AS (
-  SELECT
-    `b_2` AS `b_3`
-  FROM (
-    SELECT
-      `b` AS `b_2`
-    FROM `after`.`u`
-  ) AS `t`
-), `__st_step_5` AS (
-  SELECT
-    `b_2` AS `b_3`
-  FROM (
-    SELECT
-      `b` AS `b_2`
-    FROM `before`.`u`
-  ) AS `t`
-), `__st_net_4` AS (
-  SELECT
-    `rows`,
-    `present`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `rows`,
-      `present`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `rows`,
-        `present`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          count(*) AS `rows`,
-          count(`b_3`) AS `present`
-        FROM `__st_step_4` AS `t`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `rows`,
-        `present`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          count(*) AS `rows`,
-          count(`b_3`) AS `present`
-        FROM `__st_step_5` AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `rows`,
-      `present`
+      `any`
   ) AS `s`
   WHERE
     `__st_weight` <> 0
@@ -337,91 +271,7 @@ FROM (
     SELECT
       `id`,
       `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `b`,
-        `any`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `b`,
-          CASE
-            WHEN `found`
-            THEN TRUE
-            WHEN `gap` OR (
-              (
-                `a`
-              ) IS NULL AND `some`
-            )
-            THEN CAST(NULL AS BOOLEAN)
-            ELSE FALSE
-          END AS `any`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            `found`,
-            `some`,
-            `gap`,
-            `t1`.`__st_weight`
-          FROM `__st_net_3` AS `t1`
-          CROSS JOIN (
-            SELECT
-              `rows` > 0 AS `some`,
-              `present` < `rows` AS `gap`
-            FROM (
-              SELECT
-                count(*) AS `rows`,
-                count(`b_3`) AS `present`
-              FROM `__st_step_4` AS `t`
-            ) AS `t`
-          ) AS `t2`
-          UNION ALL
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            `found`,
-            `some`,
-            `gap`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `l`.`id`,
-              `l`.`a`,
-              `l`.`b`,
-              coalesce(`r`.`__st_found`, FALSE) AS `found`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `b`
-              FROM `before`.`r`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT DISTINCT
-                `b_3`,
-                TRUE AS `__st_found`
-              FROM `__st_step_5` AS `k`
-            ) AS `r`
-              ON `a` = `b_3`
-          ) AS `t1`
-          CROSS JOIN (
-            SELECT
-              `rows` > 0 AS `some`,
-              `present` < `rows` AS `gap`,
-              `__st_weight`
-            FROM `__st_net_4` AS `t`
-          ) AS `t2`
-        ) AS `t`
-      ) AS `t`
-      WHERE
-        `b` = 1 OR `any`
-    ) AS `t`
+    FROM `__st_net_3` AS `t`
   ) AS `t`
   GROUP BY
     `id`
@@ -463,6 +313,8 @@ FROM (
     `__st_weight`
   FROM `__st_step_1` AS `t`
 ) AS `t`
+WHERE
+  NOT `b_3` IS NULL
 -- step __st_step_2
 SELECT /*+ BROADCAST(`k`) */
   `t`.`b_2`
@@ -472,7 +324,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+  ON `t`.`b_2` = `k`.`b_3`
 -- step __st_step_3
 SELECT
   `b_2` AS `b_3`
@@ -492,6 +344,8 @@ WITH `__st_step_1` AS (
 SELECT DISTINCT
   `b_3`
 FROM `__st_step_1` AS `t`
+WHERE
+  NOT `b_3` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -511,7 +365,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 UNION ALL
 SELECT
@@ -534,7 +388,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 -- answer
 WITH `__st_net_1` AS (
@@ -569,7 +423,7 @@ WITH `__st_net_1` AS (
             FROM `__st_changes_u`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+            ON `t`.`b_2` = `k`.`b_3`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -583,314 +437,36 @@ WITH `__st_net_1` AS (
     `id`,
     `a`,
     `b`,
-    `found`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `found`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            `__st_weight`
-          FROM `__st_changes_r`
-        ) AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_3` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
-        FROM `__st_terms_1` AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_3` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
-        FROM `__st_terms_1` AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM (
-            SELECT
-              `b_3`
-            FROM (
-              SELECT
-                `b_3`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_1` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `id`,
-      `a`,
-      `b`,
-      `found`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_groups_1` AS (
-  SELECT
-    count(*) AS `rows`,
-    count(`b_3`) AS `present`
-  FROM (
-    SELECT
-      `b_2` AS `b_3`
-    FROM (
-      SELECT
-        `b` AS `b_2`
-      FROM `__st_after_u`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_3` AS (
-  SELECT
-    `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `b_2` AS `b_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `b_2`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `b_2`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `b_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_4` AS (
-  SELECT
-    `b_3`
-  FROM (
-    SELECT
-      `b_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_3` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
-), `__st_net_4` AS (
-  SELECT
-    `rows`,
-    `present`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `rows`,
-      `present`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `rows`,
-        `present`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_groups_1` AS `t`
-      UNION ALL
-      SELECT
-        `rows`,
-        `present`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          count(*) AS `rows`,
-          count(`b_3`) AS `present`
-        FROM `__st_step_4` AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `rows`,
-      `present`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `id`,
-  `__st_weight`
-FROM (
-  SELECT
-    `id`,
-    `b`,
     `any`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
+      `a`,
       `b`,
-      CASE
-        WHEN `found`
-        THEN TRUE
-        WHEN `gap` OR (
-          (
-            `a`
-          ) IS NULL AND `some`
-        )
-        THEN CAST(NULL AS BOOLEAN)
-        ELSE FALSE
-      END AS `any`,
-      `__st_weight`
+      `any`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
         `a`,
         `b`,
-        `found`,
-        `some`,
-        `gap`,
+        `any`,
         `__st_weight`
       FROM (
-        SELECT /*+ BROADCAST(`t1`) */
+        SELECT
           `id`,
           `a`,
           `b`,
-          `found`,
-          `some`,
-          `gap`,
-          `t1`.`__st_weight`
-        FROM `__st_net_2` AS `t1`
-        CROSS JOIN (
-          SELECT
-            `rows` > 0 AS `some`,
-            `present` < `rows` AS `gap`
-          FROM `__st_groups_1` AS `t`
-        ) AS `t2`
-      ) AS `t1`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        `found`,
-        `some`,
-        `gap`,
-        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
+          `any`,
+          `__st_weight`
         FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            CAST(1 AS BIGINT) AS `__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `__st_after_r`
-          ) AS `t`
-          UNION ALL
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            -`__st_weight` AS `__st_weight`
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`,
+            `l`.`__st_weight`
           FROM (
             SELECT
               `id`,
@@ -898,25 +474,96 @@ FROM (
               `b`,
               `__st_weight`
             FROM `__st_changes_r`
-          ) AS `t`
-        ) AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_4` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t1`
-      CROSS JOIN (
+          ) AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
+            FROM `__st_step_3` AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
+        UNION ALL
         SELECT
-          `rows` > 0 AS `some`,
-          `present` < `rows` AS `gap`,
+          `id`,
+          `a`,
+          `b`,
+          `any`,
           `__st_weight`
-        FROM `__st_net_4` AS `t`
-      ) AS `t2`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`,
+            `l`.`__st_weight`
+          FROM `__st_terms_1` AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
+            FROM `__st_step_3` AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          `b`,
+          `any`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            coalesce(`r`.`__st_found`, FALSE) AS `any`,
+            `l`.`__st_weight`
+          FROM `__st_terms_1` AS `l`
+          LEFT JOIN (
+            SELECT DISTINCT
+              `b_3`,
+              TRUE AS `__st_found`
+            FROM (
+              SELECT
+                `b_3`
+              FROM (
+                SELECT
+                  `b_3`,
+                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                  explode(
+                    sequence(
+                      CAST(1 AS BIGINT),
+                      CAST(IF(
+                        `__st_weight` < 0,
+                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                        `__st_weight`
+                      ) AS BIGINT)
+                    )
+                  ) AS `__st_n`
+                FROM `__st_net_1` AS `t`
+                WHERE
+                  `__st_weight` <> 0
+              ) AS `s`
+            ) AS `k`
+          ) AS `r`
+            ON `a` = `b_3`
+        ) AS `t`
+      ) AS `t`
+      WHERE
+        `b` = 1 OR `any`
     ) AS `t`
-  ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`,
+      `any`
+  ) AS `s`
   WHERE
-    `b` = 1 OR `any`
-) AS `t`
+    `__st_weight` <> 0
+)
+SELECT
+  `id`,
+  `__st_weight`
+FROM `__st_net_2` AS `t`

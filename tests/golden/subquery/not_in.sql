@@ -6,7 +6,7 @@ WHERE a NOT IN (SELECT b FROM u)
 ---- plan
 Project id  [linear]
   Filter NOT any  [linear]
-    Project id, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
+    Project id, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN TRUE ELSE FALSE END as any  [linear]
       InnerJoin every pair  [multilinear]
         Existence mark a = b_3  [keyed]
           Scan r (id, a)  [linear]
@@ -19,7 +19,7 @@ Project id  [linear]
 Net
   Project id  [linear]
     Filter NOT any  [linear]
-      Project id, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN CAST(NULL AS BOOLEAN) ELSE FALSE END as any  [linear]
+      Project id, CASE WHEN found THEN TRUE WHEN gap OR ((a) IS NULL AND some) THEN TRUE ELSE FALSE END as any  [linear]
         Sum
           InnerJoin every pair  [multilinear]
             Net
@@ -130,6 +130,8 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM `__st_step_1` AS `t`
   ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_2` AS (
   SELECT
     `b_2` AS `b_3`
@@ -142,12 +144,14 @@ WITH `__st_net_1` AS (
       FROM `after`.`u`
     ) AS `t`
     LEFT SEMI JOIN `__st_keys_1` AS `k`
-      ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+      ON `t`.`b_2` = `k`.`b_3`
   ) AS `t`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `b_3`
   FROM `__st_step_1` AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_3` AS (
   SELECT
     `t`.`id`,
@@ -159,7 +163,7 @@ WITH `__st_net_1` AS (
     FROM `before`.`r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -241,7 +245,7 @@ WITH `__st_net_1` AS (
                 FROM `before`.`u`
               ) AS `t`
               LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+                ON `t`.`b_2` = `k`.`b_3`
             ) AS `t`
           ) AS `k`
         ) AS `r`
@@ -338,7 +342,7 @@ FROM (
                 `a`
               ) IS NULL AND `some`
             )
-            THEN CAST(NULL AS BOOLEAN)
+            THEN TRUE
             ELSE FALSE
           END AS `any`,
           `__st_weight`
@@ -441,6 +445,8 @@ FROM (
     `__st_weight`
   FROM `__st_step_1` AS `t`
 ) AS `t`
+WHERE
+  NOT `b_3` IS NULL
 -- step __st_step_2
 SELECT /*+ BROADCAST(`k`) */
   `t`.`b_2`
@@ -450,7 +456,7 @@ FROM (
   FROM `__st_after_u`
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+  ON `t`.`b_2` = `k`.`b_3`
 -- step __st_step_3
 SELECT
   `b_2` AS `b_3`
@@ -470,6 +476,8 @@ WITH `__st_step_1` AS (
 SELECT DISTINCT
   `b_3`
 FROM `__st_step_1` AS `t`
+WHERE
+  NOT `b_3` IS NULL
 -- step __st_terms_1
 SELECT
   `id`,
@@ -486,7 +494,7 @@ FROM (
     FROM `__st_after_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 UNION ALL
 SELECT
@@ -506,7 +514,7 @@ FROM (
     FROM `__st_changes_r`
   ) AS `t`
   LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`b_3`
+    ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 -- answer
 WITH `__st_net_1` AS (
@@ -541,7 +549,7 @@ WITH `__st_net_1` AS (
             FROM `__st_changes_u`
           ) AS `t`
           LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_3`
+            ON `t`.`b_2` = `k`.`b_3`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -786,7 +794,7 @@ FROM (
             `a`
           ) IS NULL AND `some`
         )
-        THEN CAST(NULL AS BOOLEAN)
+        THEN TRUE
         ELSE FALSE
       END AS `any`,
       `__st_weight`

@@ -11,6 +11,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
+from streamtables.errors import QueryFailedError
 from streamtables.settings import Settings
 from tests.support.choices import Seeded
 from tests.support.delta_tables import DeltaTableFile
@@ -29,8 +30,15 @@ def test_incremental_equals_full_on_spark(
 
 
 def _agrees(db: StreamTables, query: str) -> bool:
-    """Whether the stored rows are Spark's answer, floats to twelve digits."""
-    return rounded(stored_bag(db, "s")) == rounded(asked_bag(db, query))
+    """Whether the stored rows are Spark's answer, floats to twelve digits.
+
+    A few texts are more than Spark itself can resolve; verify judges those alone.
+    """
+    try:
+        asked = asked_bag(db, query)
+    except QueryFailedError:
+        return db.verify("s").equal
+    return rounded(stored_bag(db, "s")) == rounded(asked)
 
 
 def check_seed(seed: int, sessions: SparkSessions, folder: Path) -> str:

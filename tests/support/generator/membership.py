@@ -36,11 +36,14 @@ def member(gen: Generator, columns: Sequence[Typed]) -> str:
 
 
 def member_value(gen: Generator, columns: Sequence[Typed]) -> Typed:
-    """Return whether a value is among others, as a column: true, false or NULL."""
+    """Return whether a value is among others, as a column.
+
+    Where that cannot be told Spark says false and DuckDB NULL, so NULL is made false.
+    """
     test = member(gen, columns)
     return gen.choices.pick(
         (
-            (test, "boolean"),
+            (f"coalesce({test}, false)", "boolean"),
             (f"CASE WHEN {test} THEN 1 WHEN NOT ({test}) THEN 0 END", "int"),
         )
     )

@@ -152,7 +152,7 @@ def _touched_keys(join: InnerJoin, tree: JoinTree, index: int, changing: list[in
         if tree.holds(child, changing):
             keys = _touched_keys(join, tree, child, changing)
             found.append(_cut(restrict(at("after", part), keys, tree.pairs[child]), names))
-    return Keys(found[0] if len(found) == 1 else Sum(tuple(found)), names)
+    return Keys(found[0] if len(found) == 1 else Sum(tuple(found)), names, nulls=False)
 
 
 def _cut(node: Node, names: tuple[str, ...]) -> Node:
@@ -234,7 +234,7 @@ def _reachable(join: InnerJoin, part: Node, delta: Node) -> Node:
         for ours, theirs in ((left, right), (right, left))
         if theirs in changed and ours in part.names and _same_type(join, ours, theirs)
     )
-    keys = Keys(delta, tuple(dict.fromkeys(theirs for _, theirs in pairs)))
+    keys = Keys(delta, tuple(dict.fromkeys(theirs for _, theirs in pairs)), nulls=False)
     return restrict(part, keys, pairs) if pairs else part
 
 

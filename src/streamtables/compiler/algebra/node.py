@@ -146,9 +146,10 @@ def changes_of(node: Node) -> Node:
     try:
         return differentiate(node)
     except TooManyFormsError:
-        return whole_changes(node)
+        pass
     finally:
         _forms_left.reset(token)
+    return whole_changes(node)
 
 
 @singledispatch

@@ -59,6 +59,11 @@ class Probe(Node):
             pairs.setdefault(right.name, left.name)
 
     @property
+    def minds_nulls(self) -> bool:
+        """Whether a NULL may equal a NULL in one of the conditions."""
+        return any(isinstance(item, exp.NullSafeEQ) for item in self.conditions)
+
+    @property
     def matches_once(self) -> bool:
         """Whether a row of the left input can match at most one row of the right one."""
         key = self.right.key

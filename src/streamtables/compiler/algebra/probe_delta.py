@@ -65,7 +65,8 @@ def _met_rows(node: Probe) -> tuple[Node, Node]:
     if may_change(node.right):
         same = tuple((name, name) for name in names)
         changed.append(_shown(differentiate(node.right), same))
-    keys = Keys(changed[0] if len(changed) == 1 else Sum(tuple(changed)), names)
+    changes = changed[0] if len(changed) == 1 else Sum(tuple(changed))
+    keys = Keys(changes, names, nulls=node.minds_nulls)
     pairs = tuple((name, name) for name in names)
     return restrict(new, keys, pairs), restrict(old, keys, pairs)
 
@@ -88,7 +89,8 @@ def _touched_rows(node: Probe) -> Node:
     changes, left = differentiate(node.right), at("before", node.left)
     if node.equalities:
         names = tuple(dict.fromkeys(right for _, right in node.equalities))
-        return restrict(left, Keys(changes, names), node.equalities)
+        keys = Keys(changes, names, nulls=node.minds_nulls)
+        return restrict(left, keys, node.equalities)
     if read := _right_columns(node):
         # No equality to look a row up by: the condition itself tells which rows are touched.
         return Existence(left, Keys(changes, read), node.conditions, "semi")

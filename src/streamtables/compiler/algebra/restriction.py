@@ -4,8 +4,9 @@ K is the set of keys that occur in the changes of some input.  The keyed rule re
 
     ΔOp(X) = Op(X′ ⋉ K) − Op(X ⋉ K)
 
-Keys compare null-safe: a NULL key belongs to K like any other.  A restriction may be pushed below
-an operator in part (fewer columns keep more rows) as long as the whole of it stays above.
+Keys compare null-safe, unless a user's equality asks: a NULL key belongs to K like any other.  A
+restriction may be pushed below an operator in part (fewer columns keep more rows) as long as the
+whole of it stays above.
 """
 
 from __future__ import annotations
@@ -21,9 +22,14 @@ On = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, eq=False)
 class Keys(Unary):
-    """The distinct values of some columns, whatever the weights."""
+    """The distinct values of some columns, whatever the weights.
+
+    Without `nulls` a key that holds a NULL is left out, and keys compare with `=`: it is so where
+    a user's equality decides, for which a NULL matches nothing.  Spark looks those up faster.
+    """
 
     key_columns: tuple[str, ...]
+    nulls: bool = True
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -284,20 +284,27 @@ def _(node: Unfold, around: Surroundings) -> exp.Query:
 def _(node: Keys, around: Surroundings) -> exp.Query:
     query = select([ref(item) for item in node.key_columns], around.source(node.input, "t"))
     query.set("distinct", exp.Distinct())
+    if not node.nulls:
+        present = [exp.Not(this=exp.Is(this=ref(i), expression=exp.null())) for i in node.names]
+        query.set("where", exp.Where(this=exp.and_(*present)))
     return query
 
 
 @render.register
 def _(node: Restrict, around: Surroundings) -> exp.Query:
     query = select(refs(node, "t"), around.source(node.input, "t"))
-    equal = [
-        exp.NullSafeEQ(this=ref(column, "t"), expression=ref(key, "k")) for column, key in node.on
-    ]
+    same = key_equality(node.keys)
+    equal = [same(this=ref(column, "t"), expression=ref(key, "k")) for column, key in node.on]
     keys = around.source(node.keys, "k")
     query.set("joins", [exp.Join(this=keys, side="LEFT", kind="SEMI", on=exp.and_(*equal))])
     if around.small_changes:
         query.set("hint", broadcast("k"))
     return query
+
+
+def key_equality(keys: Node) -> type[exp.Binary]:
+    """Return the comparison that finds the rows of a key set."""
+    return exp.EQ if isinstance(keys, Keys) and not keys.nulls else exp.NullSafeEQ
 
 
 def _union(queries: list[exp.Query]) -> exp.Query:

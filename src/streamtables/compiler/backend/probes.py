@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import WEIGHT, Existence, LeftJoin, Probe, Touched
 from streamtables.compiler.algebra.bounded import is_bounded
-from streamtables.compiler.backend.operators import Surroundings, broadcast, render
+from streamtables.compiler.backend.operators import Surroundings, broadcast, key_equality, render
 from streamtables.compiler.backend.select import aliased, name, ref, refs, select
 
 _FOUND = "__st_found"
@@ -63,10 +63,8 @@ def _(node: Touched, around: Surroundings) -> exp.Query:
         columns: list[exp.Expr] = [ref(item) for item in keys.names]
         marked = select([*columns, aliased(exp.true(), flag)], around.source(keys, "k"))
         subquery = exp.Subquery(this=marked, alias=exp.TableAlias(this=name(alias)))
-        equal = [
-            exp.NullSafeEQ(this=ref(column, "t"), expression=ref(key, alias))
-            for column, key in pairs
-        ]
+        same = key_equality(keys)
+        equal = [same(this=ref(column, "t"), expression=ref(key, alias)) for column, key in pairs]
         lookups.append(exp.Join(this=subquery, on=exp.and_(*equal), side="LEFT"))
         found.append(ref(flag, alias))
     query.set("joins", lookups)

@@ -137,19 +137,27 @@ def _compared(subquery: Subquery, bound: Bound) -> list[exp.Expr]:
 
 
 def _with_any(node: Node, subquery: Subquery, binding: Binding) -> Node:
-    """Add the three-valued answer: true, else NULL when some comparison is NULL, else false."""
+    """Add the answer: true, else unknown when some comparison is NULL, else false."""
     right, conditions = right_side(node, subquery.bound.node, binding)
     compared = _compared(subquery, subquery.bound)
     found = mark(node, right, [*conditions, *compared], binding)
+    if subquery.unknown is False:
+        return replace(found, mark=subquery.name)
     unknown, ready = _with_unknown(found, subquery, right, conditions, binding)
     answer = exp.Case(
         ifs=[
             exp.If(this=column(found.mark), true=exp.true()),
-            exp.If(this=unknown, true=exp.cast(exp.null(), "boolean", dialect="spark")),
+            exp.If(this=unknown, true=_unknown_value(subquery)),
         ],
         default=exp.false(),
     )
     return with_column(ready, Projection(subquery.name, answer, BOOLEAN))
+
+
+def _unknown_value(subquery: Subquery) -> exp.Expr:
+    if subquery.unknown is None:
+        return exp.cast(exp.null(), "boolean", dialect="spark")
+    return exp.true() if subquery.unknown else exp.false()
 
 
 def _with_unknown(

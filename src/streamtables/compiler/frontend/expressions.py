@@ -91,7 +91,13 @@ def _without_subqueries(
         assert isinstance(bare, exp.Query)
         return binding.bind_query(bare, binding.inside(scope))
 
-    def compared(operand: exp.Expr, query: exp.Expr, operator: type[exp.Binary]) -> exp.Column:
+    def compared(
+        operand: exp.Expr,
+        query: exp.Expr,
+        operator: type[exp.Binary],
+        *,
+        unknown: bool | None = None,
+    ) -> exp.Column:
         inner = bound(query)
         operand = operand.unnest()
         values = operand.expressions if isinstance(operand, exp.Tuple) else [operand]
@@ -103,7 +109,7 @@ def _without_subqueries(
                 hint="Give the subquery one column for each value.",
             )
         operands = tuple(bind_expression(item, scope, binding) for item in values)
-        return found.add("any", inner, binding, operands, operator)
+        return found.add("any", inner, binding, operands, operator, unknown)
 
     if (moment := clock_call(node)) is not None:
         return at_the_moment(moment, found, binding)
@@ -111,7 +117,7 @@ def _without_subqueries(
         case exp.Exists() if isinstance(node.this, exp.Query):
             return found.add("exists", bound(_without_limit(node.this)), binding)
         case exp.In() if node.args.get("query"):
-            return compared(node.this, node.args["query"], exp.EQ)
+            return compared(node.this, node.args["query"], exp.EQ, unknown=_is_denied(node))
         case exp.Binary() if isinstance(node, _COMPARISONS) and _quantified(node.expression):
             query, operator = node.expression.this, type(node)
             if isinstance(node.expression, exp.Any):
@@ -132,6 +138,19 @@ def _without_subqueries(
         if new is not child:
             child.replace(new)
     return node
+
+
+def _is_denied(node: exp.Expr) -> bool:
+    """Whether a condition stands under an odd number of NOTs.
+
+    Spark's IN is never NULL.  Where it cannot be told it is false, and NOT IN is false as well, so
+    neither keeps a row.
+    """
+    denied, parent = False, node.parent
+    while isinstance(parent, exp.Paren | exp.And | exp.Or | exp.Not):
+        denied ^= isinstance(parent, exp.Not)
+        parent = parent.parent
+    return denied
 
 
 def _quantified(node: exp.Expr | None) -> bool:

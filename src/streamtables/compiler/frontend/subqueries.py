@@ -23,7 +23,8 @@ Kind = Literal["scalar", "exists", "any"]
 class Subquery:
     """A bound subquery and the name of the column that stands for it.
 
-    `any` is true when `operands operator row` is true for some row; IN is `= ANY`.
+    `any` is true when `operands operator row` is true for some row; IN is `= ANY`.  Where some
+    comparison is NULL and none is true the answer is `unknown`.
     """
 
     kind: Kind
@@ -31,6 +32,7 @@ class Subquery:
     bound: Bound
     operands: tuple[exp.Expr, ...] = ()
     operator: type[exp.Binary] = exp.EQ
+    unknown: bool | None = None
 
     @property
     def type(self) -> SqlType:
@@ -51,10 +53,11 @@ class Subqueries:
         binding: Binding,
         operands: tuple[exp.Expr, ...] = (),
         operator: type[exp.Binary] = exp.EQ,
+        unknown: bool | None = None,
     ) -> exp.Column:
         """Keep a subquery, and return the column that stands for it."""
         name = binding.namer.fresh(kind)
-        self.found.append(Subquery(kind, name, bound, operands, operator))
+        self.found.append(Subquery(kind, name, bound, operands, operator, unknown))
         stands = column(name)
         stands.meta["bound"] = True
         return stands
