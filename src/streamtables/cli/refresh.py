@@ -97,6 +97,8 @@ def show_refreshes(done: Sequence[Refresh]) -> None:
     for result in done:
         if isinstance(result.error, StreamTablesError):
             show_line(f"{result.table}: error[{result.error.code}]: {result.error.message}")
+            if result.error.detail:
+                show_line(f"  {result.error.detail}")
         for note in result.notes:
             show_line(f"{result.table}: {note}")
 

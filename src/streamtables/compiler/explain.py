@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from streamtables.compiler.algebra import AggregateCall, TopK
+from streamtables.compiler.algebra.node import FORMS_AT_MOST, is_changed_whole
 from streamtables.compiler.maintenance.forms import Maintenance
 from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
 from streamtables.compiler.plan_text import plan_lines, plan_tree
@@ -59,6 +60,11 @@ def explain_data(plan: Plan) -> dict[str, object]:
 
 def form_reason(maintenance: Maintenance) -> str:
     """Return why a stored table is kept in the form it is."""
+    if is_changed_whole(maintenance.changed_relation):
+        return (
+            f"the rules would make more than {FORMS_AT_MOST:,} forms of this query, so the whole "
+            "result is computed before and after, and subtracted"
+        )
     if maintenance.chain is None:
         return "no aggregate or DISTINCT stands at the root, so the changed rows are computed"
     if maintenance.state is not None:

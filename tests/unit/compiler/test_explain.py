@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from streamtables.compiler.algebra import node
 from streamtables.compiler.explain import explain_data, plan_tree
 from tests.unit.compiler.tables import compiled
 
@@ -79,3 +80,11 @@ def test_a_refusal_is_shown_with_its_caret():
 
 def test_notes_are_shown():
     assert "note: ORDER BY without LIMIT" in compiled("SELECT id FROM orders ORDER BY id").explain()
+
+
+def test_a_delta_that_gives_up_its_rules_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(node, "FORMS_AT_MOST", 3)
+    plan = compiled(
+        "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM customers WHERE customer = id)"
+    )
+    assert "before and after, and subtracted" in plan.explain()

@@ -9,23 +9,16 @@ from __future__ import annotations
 from streamtables.compiler.algebra.clock import Clock
 from streamtables.compiler.algebra.constant import Constant
 from streamtables.compiler.algebra.inner_join import InnerJoin
-from streamtables.compiler.algebra.node import Empty, Node
+from streamtables.compiler.algebra.node import Empty, Node, kept
 from streamtables.compiler.algebra.probe import Probe
 from streamtables.compiler.algebra.restriction import Restrict
 from streamtables.compiler.algebra.scan import Scan
 from streamtables.compiler.algebra.touched import Touched
 
 
+@kept
 def is_bounded(node: Node) -> bool:
     """Whether a relation grows with the changes, not with the tables."""
-    memory = vars(node)
-    if "_bounded" not in memory:
-        memory["_bounded"] = _is_bounded(node)
-    found: bool = memory["_bounded"]
-    return found
-
-
-def _is_bounded(node: Node) -> bool:
     match node:
         case Scan():
             return node.version == "changes"
@@ -39,14 +32,11 @@ def _is_bounded(node: Node) -> bool:
             return bool(node.inputs) and all(is_bounded(item) for item in node.inputs)
 
 
+@kept
 def reads_table(node: Node) -> bool:
     """Whether computing a relation means to read a table, not only changes."""
-    memory = vars(node)
-    if "_reads_table" not in memory:
-        here = isinstance(node, Scan) and node.version != "changes"
-        memory["_reads_table"] = here or any(reads_table(item) for item in node.inputs)
-    found: bool = memory["_reads_table"]
-    return found
+    here = isinstance(node, Scan) and node.version != "changes"
+    return here or any(reads_table(item) for item in node.inputs)
 
 
 def works_on_tables(node: Node) -> bool:

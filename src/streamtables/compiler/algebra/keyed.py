@@ -19,6 +19,7 @@ from streamtables.compiler.algebra.node import (
     at,
     changes_of,
     delta_rule,
+    kept,
     kind_of,
 )
 from streamtables.compiler.algebra.restriction import (
@@ -54,14 +55,10 @@ class Keyed(Unary):
         return self.key_columns
 
 
+@kept
 def must_be_computed(node: Node) -> bool:
     """Whether some part of the relation has to be computed from groups of rows."""
-    memory = vars(node)
-    if "_must_be_computed" not in memory:
-        below = any(must_be_computed(item) for item in node.inputs)
-        memory["_must_be_computed"] = node.compares_rows or below
-    found: bool = memory["_must_be_computed"]
-    return found
+    return node.compares_rows or any(must_be_computed(item) for item in node.inputs)
 
 
 def touched_keys(node: Keyed) -> Keys:

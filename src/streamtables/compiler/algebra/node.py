@@ -99,22 +99,35 @@ class TooManyFormsError(Exception):
     """The rules made more forms than a delta may have."""
 
 
-def remembered(function: Callable[P, R]) -> Callable[P, R]:
-    """Remember the answer on the first argument, a node."""
+def kept(function: Callable[P, R]) -> Callable[P, R]:
+    """Keep the answer on the first argument, a node.
+
+    Parts are shared, so an answer that is not kept would be worked out once per way to a part.
+    """
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         node, *rest = args
-        memory: dict[object, Any] = vars(node).setdefault("_remembered", {})
+        memory: dict[object, Any] = vars(node).setdefault("_kept", {})
         key = (function.__name__, *(id(item) if isinstance(item, Node) else item for item in rest))
         if key not in memory:
-            _count_form()
             # The arguments are kept beside the answer: an id is only unique while its object lives.
             memory[key] = (rest, function(*args, **kwargs))
         answer: R = memory[key][1]
         return answer
 
     return wrapper
+
+
+def remembered(function: Callable[P, R]) -> Callable[P, R]:
+    """Keep a form of a node, and count that it was made."""
+
+    @wraps(function)
+    def counted(*args: P.args, **kwargs: P.kwargs) -> R:
+        _count_form()
+        return function(*args, **kwargs)
+
+    return kept(counted)
 
 
 def _count_form() -> None:
@@ -146,10 +159,16 @@ def changes_of(node: Node) -> Node:
     try:
         return differentiate(node)
     except TooManyFormsError:
-        pass
+        vars(node)["_whole"] = True
     finally:
         _forms_left.reset(token)
     return whole_changes(node)
+
+
+def is_changed_whole(node: Node) -> bool:
+    """Whether `changes_of` had to give up the rules of a relation."""
+    changes_of(node)
+    return "_whole" in vars(node)
 
 
 @singledispatch
@@ -172,14 +191,10 @@ def version_of(node: Node, when: When) -> Node:
 
 
 @singledispatch
+@kept
 def may_change(node: Node) -> bool:
     """Whether any table below may have changes in this refresh."""
-    # Parts are shared, so an answer that is not kept would be worked out once per way to a part.
-    memory = vars(node)
-    if "_may_change" not in memory:
-        memory["_may_change"] = any(may_change(item) for item in node.inputs)
-    found: bool = memory["_may_change"]
-    return found
+    return any(may_change(item) for item in node.inputs)
 
 
 @singledispatch

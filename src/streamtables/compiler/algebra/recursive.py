@@ -16,6 +16,7 @@ from streamtables.compiler.algebra.node import (
     Node,
     at,
     delta_rule,
+    kept,
     kind_of,
 )
 from streamtables.compiler.algebra.signed import Negate, Net, Sum
@@ -65,14 +66,11 @@ class Recursive(Node):
         return replace(self, base=base, step=step)
 
 
+@kept
 def reads_itself(node: Node) -> bool:
     """Whether a relation stands inside the step of a recursion."""
-    memory = vars(node)
-    if "_reads_itself" not in memory:
-        inner = () if isinstance(node, Recursive) else node.inputs
-        memory["_reads_itself"] = isinstance(node, Itself) or any(map(reads_itself, inner))
-    found: bool = memory["_reads_itself"]
-    return found
+    inner = () if isinstance(node, Recursive) else node.inputs
+    return isinstance(node, Itself) or any(reads_itself(item) for item in inner)
 
 
 @delta_rule.register

@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping
 from sqlglot import exp
 
 from streamtables.compiler.frontend import functions
-from streamtables.compiler.frontend.binding import Binding, Bound, column
-from streamtables.compiler.frontend.clock import at_the_moment, clock_call
+from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.clock import clock_call
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
 from streamtables.compiler.frontend.scope import Meaning, Scope, Visible
 from streamtables.compiler.frontend.subqueries import Subqueries
+from streamtables.compiler.frontend.subquery_places import without_subqueries
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import (
     BOOLEAN,
@@ -49,7 +50,12 @@ def bind_expression(
     the top, a generator stay as they are where they may stand.
     """
     if subqueries is not None:
-        expression = _without_subqueries(expression.copy(), scope, binding, subqueries)
+
+        def bind_operand(operand: exp.Expr) -> exp.Expr:
+            return bind_expression(operand, scope, binding)
+
+        inner = binding.inside(scope)
+        expression = without_subqueries(expression.copy(), inner, bind_operand, subqueries)
     check_calls(expression, binding, aggregates=aggregates, windows=windows, generator=generator)
 
     def bind(node: exp.Expr) -> exp.Expr:
@@ -68,105 +74,6 @@ def bind_expression(
         return bound if _in_aggregate(node) else exp.paren(named.copy(), copy=False)
 
     return expression.copy().transform(bind)
-
-
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_NEGATED: dict[type[exp.Expr], type[exp.Binary]] = {
-    exp.EQ: exp.NEQ,
-    exp.NEQ: exp.EQ,
-    exp.LT: exp.GTE,
-    exp.GTE: exp.LT,
-    exp.GT: exp.LTE,
-    exp.LTE: exp.GT,
-}
-
-
-def _without_subqueries(
-    node: exp.Expr, scope: Scope, binding: Binding, found: Subqueries
-) -> exp.Expr:
-    """Bind the outermost subqueries, and put columns in their places."""
-
-    def bound(query: exp.Expr) -> Bound:
-        bare = query.unnest()
-        assert isinstance(bare, exp.Query)
-        return binding.bind_query(bare, binding.inside(scope))
-
-    def compared(
-        operand: exp.Expr,
-        query: exp.Expr,
-        operator: type[exp.Binary],
-        *,
-        unknown: bool | None = None,
-    ) -> exp.Column:
-        inner = bound(query)
-        operand = operand.unnest()
-        values = operand.expressions if isinstance(operand, exp.Tuple) else [operand]
-        if len(values) != len(inner.columns):
-            raise SqlTypeError(
-                f"{len(values)} values compared with a subquery of {len(inner.columns)} columns",
-                sql=binding.sql,
-                span=span_of(node),
-                hint="Give the subquery one column for each value.",
-            )
-        operands = tuple(bind_expression(item, scope, binding) for item in values)
-        return found.add("any", inner, binding, operands, operator, unknown)
-
-    if (moment := clock_call(node)) is not None:
-        return at_the_moment(moment, found, binding)
-    match node:
-        case exp.Exists() if isinstance(node.this, exp.Query):
-            return found.add("exists", bound(_without_limit(node.this)), binding)
-        case exp.In() if node.args.get("query"):
-            return compared(node.this, node.args["query"], exp.EQ, unknown=_is_denied(node))
-        case exp.Binary() if isinstance(node, _COMPARISONS) and _quantified(node.expression):
-            query, operator = node.expression.this, type(node)
-            if isinstance(node.expression, exp.Any):
-                return compared(node.this, query, operator)
-            return exp.Not(this=compared(node.this, query, _NEGATED[operator]))
-        case exp.Subquery() | exp.Select() | exp.SetOperation():
-            inner = bound(node)
-            if len(inner.columns) != 1:
-                raise SqlTypeError(
-                    f"a subquery as a value has {len(inner.columns)} columns",
-                    sql=binding.sql,
-                    span=span_of(node),
-                    hint="Select one column.",
-                )
-            return found.add("scalar", inner, binding)
-    for child in list(node.iter_expressions()):
-        new = _without_subqueries(child, scope, binding, found)
-        if new is not child:
-            child.replace(new)
-    return node
-
-
-def _is_denied(node: exp.Expr) -> bool:
-    """Whether a condition stands under an odd number of NOTs.
-
-    Spark's IN is never NULL.  Where it cannot be told it is false, and NOT IN is false as well, so
-    neither keeps a row.
-    """
-    denied, parent = False, node.parent
-    while isinstance(parent, exp.Paren | exp.And | exp.Or | exp.Not):
-        denied ^= isinstance(parent, exp.Not)
-        parent = parent.parent
-    return denied
-
-
-def _quantified(node: exp.Expr | None) -> bool:
-    return isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query)
-
-
-def _without_limit(query: exp.Expr) -> exp.Expr:
-    """EXISTS asks for one row, so a limit of one or more says nothing."""
-    limit = query.args.get("limit")
-    if limit is None or query.args.get("offset") is not None:
-        return query
-    if not limit.expression.is_int or limit.expression.name == "0":
-        return query
-    without = query.copy()
-    without.set("limit", None)
-    return without
 
 
 def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Anonymous:

@@ -58,6 +58,9 @@ FLOATING = _words(
 )
 """Aggregates that compute with floats, whatever they are given."""
 
+SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
+"""Aggregates that add their values up."""
+
 ONE_ARGUMENT = _words("sum avg mean min max count_if bool_and bool_or every some any")
 """Aggregates of exactly one value."""
 

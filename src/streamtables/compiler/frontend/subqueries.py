@@ -7,7 +7,7 @@ comparisons their answer: true, false or NULL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlglot import exp
@@ -75,8 +75,3 @@ class Subqueries:
     def types(self) -> dict[str, SqlType]:
         """Return the types of the columns that stand for the subqueries."""
         return {item.name: item.type for item in self.found}
-
-
-def with_operands(subquery: Subquery, operands: tuple[exp.Expr, ...], bound: Bound) -> Subquery:
-    """Return a subquery over another relation: other operands, and other free columns."""
-    return replace(subquery, operands=operands, bound=bound)

@@ -18,12 +18,21 @@ from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import BIGINT, DOUBLE, INT, UNKNOWN, SqlType
+from streamtables.compiler.types import (
+    BIGINT,
+    DOUBLE,
+    INT,
+    UNKNOWN,
+    SqlType,
+    is_decimal,
+    is_integer,
+)
 from streamtables.errors import SqlTypeError
 
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 _BY_POSITION = frozenset({"row_number", "ntile", "lag", "lead", "nth_value"})
 _BY_POSITION |= functions.FIRST | functions.LAST
+_COLLECTED = functions.ORDER_DEPENDENT - _BY_POSITION
 _TYPES: dict[str, SqlType] = {
     "row_number": INT,
     "rank": INT,
@@ -32,8 +41,6 @@ _TYPES: dict[str, SqlType] = {
     "percent_rank": DOUBLE,
     "cume_dist": DOUBLE,
 }
-WINDOW_ONLY = _RANKS | frozenset({"row_number", "ntile", "lag", "lead", "nth_value"})
-"""Functions that need OVER."""
 
 
 def windows_in(expression: exp.Expr) -> list[exp.Window]:
@@ -76,7 +83,8 @@ def bind_windows(
     last_ties = tie_breakers(node, descending=True)
     specs = []
     for window in calls:
-        spec = _Spec.of(window, binding).without_ties(ties, last_ties, binding)
+        types = binding.types_of(node)
+        spec = _Spec.of(window, binding).without_ties(ties, last_ties, types, binding)
         node, partition = _with_partition(node, spec, binding)
         specs.append((window, spec, partition))
     named: list[tuple[exp.Window, str]] = []
@@ -147,10 +155,14 @@ class _Spec:
         return self.frame is not None and str(self.frame.args.get("kind")).upper() == "ROWS"
 
     def without_ties(
-        self, ties: tuple[exp.Expr, ...], last_ties: tuple[exp.Expr, ...], binding: Binding
+        self,
+        ties: tuple[exp.Expr, ...],
+        last_ties: tuple[exp.Expr, ...],
+        types: Types,
+        binding: Binding,
     ) -> _Spec:
         """Return the call in a form whose answer follows from the rows alone."""
-        if self.name in functions.ORDER_DEPENDENT - _BY_POSITION and not self.by_rows:
+        if (self._adds_up_floats(types) or self.name in _COLLECTED) and not self.by_rows:
             if self.order:
                 raise binding.unimplemented(
                     f'"{self.name}" over rows that share an order', self.place
@@ -167,12 +179,16 @@ class _Spec:
             )
         if self.name not in _BY_POSITION and not self.by_rows:
             return self
-        frame = self.frame
-        if not self.order:
-            frame = frame or _everything()
-        elif self.name in ("first", "first_value", "any_value", "nth_value") and frame is None:
-            frame = None
+        frame = self.frame if self.order else self.frame or _everything()
         return self._with_order((*self.order, *ties), frame)
+
+    def _adds_up_floats(self, types: Types) -> bool:
+        """Whether the last digits depend on the order in which rows are added."""
+        if self.name in functions.FLOATING:
+            return True
+        given = [type_of(item, types) for item in self.call.expressions]
+        exact = all(is_integer(item) or is_decimal(item) for item in given)
+        return self.name in functions.SUMS and not exact
 
     @property
     def _ends_with_peers(self) -> bool:

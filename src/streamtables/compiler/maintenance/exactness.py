@@ -7,18 +7,16 @@ may only stand at the root of a plan, where its row is found by its key and neve
 from __future__ import annotations
 
 from streamtables.compiler.algebra import Aggregate, AggregateCall, Node
-from streamtables.compiler.frontend.functions import FLOATING
+from streamtables.compiler.frontend.functions import FLOATING, SUMS
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.types import is_decimal, is_integer
-
-_SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
 
 
 def is_exact(call: AggregateCall) -> bool:
     """Whether an aggregate's answer depends on the rows alone."""
     if call.function in FLOATING:
         return False
-    if call.function not in _SUMS or call.sorted_sum:
+    if call.function not in SUMS or call.sorted_sum:
         return True
     return all(is_integer(item) or is_decimal(item) for item in call.argument_types)
 

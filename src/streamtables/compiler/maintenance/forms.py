@@ -70,6 +70,11 @@ class Maintenance:
             return "stored-state"
         return "touched-groups" if self.chain is not None else "signed-rows"
 
+    @property
+    def changed_relation(self) -> Node:
+        """The relation whose changes a refresh computes."""
+        return self.definition if self.chain is None else self.chain.keyed.inputs[0]
+
     @cached_property
     def layout(self) -> Layout:
         """What is stored."""

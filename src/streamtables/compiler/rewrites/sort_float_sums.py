@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamtables.compiler.algebra import Aggregate, AggregateCall, Node
+from streamtables.compiler.frontend.functions import SUMS
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.rewrites.rebuild import rebuild
-
-_SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
 
 
 def sort_float_sums(root: Node, at_root: Node | None) -> Node:
@@ -30,6 +29,6 @@ def sort_float_sums(root: Node, at_root: Node | None) -> Node:
 
 
 def _settled(call: AggregateCall) -> AggregateCall:
-    if is_exact(call) or call.function not in _SUMS:
+    if is_exact(call) or call.function not in SUMS:
         return call
     return replace(call, sorted_sum=True)
