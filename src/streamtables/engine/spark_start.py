@@ -42,6 +42,15 @@ _ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 
+# What Spark remembers of past work for its page, which is off.  A plan of a large query takes
+# megabytes there, and the usual thousand of them more memory than the driver has.
+_NOTHING_TO_SHOW = {
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "500",
+}
+
 
 @dataclass(frozen=True)
 class SparkSettings:
@@ -88,6 +97,7 @@ def _start_settings(settings: SparkSettings) -> dict[str, str]:
         "spark.driver.memory": settings.driver_memory,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **_NOTHING_TO_SHOW,
         "spark.scheduler.mode": "FAIR",
         "spark.scheduler.allocation.file": _FAIR_POOL.as_uri(),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
