@@ -5,6 +5,7 @@ The profile comes from `--hypothesis-profile`; `dev` holds when none is named.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from streamtables.api import StreamTables
     from streamtables.engine.session import SparkSessions
+
+# The rules are what most tests are about, so no refresh may compute the whole query instead.
+os.environ["STREAMTABLES_WHOLE_FROM_SECONDS"] = "86400"
 
 # A query on an engine takes long enough that a per-example deadline measures the machine's load.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -98,6 +98,11 @@ def _fraction(default: float, *, help: str) -> float:
     return field(default=default, metadata={"setting": setting})
 
 
+def _seconds(default: float, *, help: str) -> float:
+    setting = Setting(float, help, 0, 86_400, shown_default=str(default))
+    return field(default=default, metadata={"setting": setting})
+
+
 def _text(default: str, *, pattern: str, form: str, help: str) -> str:
     setting = Setting(str, help, pattern=pattern, form=form, shown_default=default)
     return field(default=default, metadata={"setting": setting})
@@ -151,6 +156,10 @@ class Settings:
         pattern=r"local(\[[^\]]+\])?|yarn|[a-z][a-z0-9+.-]*://\S+",
         form="local, local[n], yarn or a master's URL",
         help="Where Spark runs where no session is given.",
+    )
+    whole_from_seconds: float = _seconds(
+        1.0,
+        help="From this time on a refresh may compute the whole query and compare, if faster.",
     )
 
     def __post_init__(self) -> None:

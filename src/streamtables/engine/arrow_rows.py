@@ -43,6 +43,12 @@ def with_weight(table: pa.Table, weight: int) -> pa.Table:
     return table.append_column(WEIGHT, pa.array(np.full(table.num_rows, weight, np.int64)))
 
 
+def aligned(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return weighted rows in the order and types of a schema, the weight last."""
+    wanted = pa.schema([*schema, pa.field(WEIGHT, pa.int64())])
+    return table.select(wanted.names).cast(wanted)
+
+
 def repeated(table: pa.Table) -> pa.Table:
     """Return each row as many times as its weight says, without the weight."""
     weights = _weights(table)

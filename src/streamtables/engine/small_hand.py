@@ -23,7 +23,7 @@ from streamtables.engine import arrow_rows
 from streamtables.engine.arrow_types import for_delta, for_spark
 from streamtables.engine.integrity import damaged, duplicate_key
 from streamtables.engine.key_predicate import EVERY_ROW, key_predicate
-from streamtables.engine.names import WEIGHT
+from streamtables.engine.names import WEIGHT, without_ordinals
 from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, NotSmall, Superseded
 from streamtables.engine.small_bag import apply_to_bag
 from streamtables.engine.small_commit import (
@@ -60,6 +60,16 @@ def read_keys(
     wanted = arrow_rows.distinct(for_spark(keys), key_columns)
     predicate = key_predicate(_as_stored(wanted, handle, key_columns), key_columns, "datafusion")
     return Covered(wanted, predicate, read_covered(handle, predicate, rows_max=rows_max))
+
+
+def read_all(handle: SmallHandle, *, rows_max: int) -> pa.Table:
+    """Return all stored rows without the ordinals that tell equal ones apart.
+
+    Raises:
+        NotSmall: there are more than `rows_max` rows.
+    """
+    shown = list(without_ordinals(handle.schema.names))
+    return read_covered(handle, EVERY_ROW, rows_max=rows_max, columns=shown)
 
 
 def apply(
@@ -145,4 +155,4 @@ def _require_unique(rows: pa.Table, key_columns: tuple[str, ...]) -> None:
         raise duplicate_key(key_columns)
 
 
-__all__ = ["Covered", "NotSmall", "SmallHandle", "apply", "open_at", "read_keys"]
+__all__ = ["Covered", "NotSmall", "SmallHandle", "apply", "open_at", "read_all", "read_keys"]

@@ -42,13 +42,14 @@ _ONE_MACHINE = {
     "spark.databricks.delta.snapshotPartitions": "2",
 }
 
-# What Spark remembers of past work for its page, which is off.  A plan of a large query takes
-# megabytes there, and the usual thousand of them more memory than the driver has.
-_NOTHING_TO_SHOW = {
+# What Spark remembers of past work for its page, which is off, and Delta of tables it once opened.
+# Each plan or log takes megabytes, and the usual thousands of them more memory than a driver has.
+_SHORT_MEMORY = {
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
     "spark.ui.retainedTasks": "500",
+    "spark.databricks.delta.delta.log.cacheSize": "100",
 }
 
 
@@ -97,7 +98,7 @@ def _start_settings(settings: SparkSettings) -> dict[str, str]:
         "spark.driver.memory": settings.driver_memory,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        **_NOTHING_TO_SHOW,
+        **_SHORT_MEMORY,
         "spark.scheduler.mode": "FAIR",
         "spark.scheduler.allocation.file": _FAIR_POOL.as_uri(),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

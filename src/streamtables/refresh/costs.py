@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from streamtables.catalog.models import RefreshRecord
-from streamtables.refresh.decide import Facts
-from streamtables.refresh.task import Task
-from streamtables.sources.changes import SharedChanges
+from streamtables.refresh.decide import Past, Timing, Way
+
+REMEMBERED = 30
+"""How many refreshes back a timing still counts."""
 
 
-def past_costs(
-    facts: Facts, history: Sequence[RefreshRecord], task: Task, changes: SharedChanges
-) -> Facts:
-    """Return the facts with the last timings of each mode and an estimate of the change."""
+def past_of(history: Sequence[RefreshRecord]) -> Past:
+    """Return the last timing of each way; the newest record comes first."""
     applied = [record for record in history if record.state == "applied"]
-    full = next((record for record in applied if record.mode == "full"), None)
-    last = next((r for r in applied if r.mode == "differential" and r.rows_in), None)
-    return replace(
-        facts,
-        changed_rows=changes.estimate(task.window(item) for item in task.changed)
-        if task.standing is not None
-        else None,
-        last_full_seconds=full.seconds if full else None,
-        last_differential_seconds=last.seconds if last else None,
-        last_differential_rows=last.rows_in if last else 0,
-    )
+    ways = [_way_of(record) for record in applied]
+    last = {way: ways.index(way) for way in set(ways)}
+
+    def timing(way: Way) -> Timing | None:
+        found = last.get(way)
+        return None if found is None else Timing(applied[found].seconds, applied[found].rows_in)
+
+    return Past(timing("full"), timing("changes"), timing("whole"), last.get("changes", 0))
+
+
+def _way_of(record: RefreshRecord) -> Way:
+    if record.mode == "full":
+        return "full"
+    whole = any(step.facts.get("way") == "whole" for step in record.steps)
+    return "whole" if whole else "changes"

@@ -14,7 +14,7 @@ from streamtables.errors import (
     StreamTablesError,
     TableDamagedError,
 )
-from streamtables.refresh.costs import past_costs
+from streamtables.refresh.costs import REMEMBERED, past_of
 from streamtables.refresh.decide import Decision, Facts, decide
 from streamtables.refresh.fail_points import reach
 from streamtables.refresh.recording import (
@@ -30,6 +30,7 @@ from streamtables.refresh.spark_way import SparkRefresh
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
+from streamtables.refresh.whole_way import WholeRefresh, stored_rows_fit
 from streamtables.sources.changes import SharedChanges
 
 Changes = dict[str, pa.Table]
@@ -94,7 +95,10 @@ class RefreshOne:
         return recording.applied(result, result.version)
 
     def _decided(self, small: Changes | None, recording: Recording) -> Decision:
-        decision = decide(self._facts(small))
+        facts = self._facts(small)
+        decision = decide(facts)
+        if decision.way == "whole" and not stored_rows_fit(self.task, self.around):
+            decision = decide(replace(facts, comparable=False))
         recording.decided(decision, rows_in=_rows(small) or 0)
         self._check_policy(decision)
         return decision
@@ -145,10 +149,14 @@ class RefreshOne:
             source_rows=_source_rows(task),
             full_threshold=self.around.settings.full_threshold,
             small=small is not None,
+            whole_from_seconds=self.around.settings.whole_from_seconds,
         )
-        if small is not None or task.table.mode != "auto" or decide(facts).mode == "full":
+        if decide(facts).mode == "full":
             return facts
-        return past_costs(facts, self.around.catalog.history(task.table.id, 50), task, self.changes)
+        if small is None:
+            windows = (task.window(item) for item in task.changed)
+            facts = replace(facts, changed_rows=self.changes.estimate(windows))
+        return replace(facts, past=past_of(self.around.catalog.history(task.table.id, REMEMBERED)))
 
     def _check_policy(self, decision: Decision) -> None:
         forbidden = self.task.table.full_policy == "forbid" and not self.task.full
@@ -168,6 +176,8 @@ class RefreshOne:
         if small is None:
             return spark.differential()
         try:
+            if decision.way == "whole":
+                return WholeRefresh(self.task, self.around, self.watch).run()
             return SmallRefresh(self.task, small, self.around, self.watch).run()
         except NotSmall as declined:
             recording.notes.append(f"the result goes through Spark: {declined.reason}")

@@ -48,7 +48,7 @@ class SmallRefresh:
         with self.around.sessions.lease(profile, tag=self.task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
-            with self.watch.step("compute", hand="spark"):
+            with self.watch.step("compute", hand="spark", way="changes"):
                 result = self._small(spark, self._program)
             reach("delta-computed")
             with self.watch.step("apply", hand="deltalake"):
@@ -110,8 +110,8 @@ class SmallRefresh:
         new = self._state_rows(spark, result.rows, covered) if state else result.rows
         signed = pa.concat_tables(
             [
-                _aligned(arrow_rows.with_weight(new, 1), handle.schema),
-                _aligned(arrow_rows.with_weight(covered.rows, -1), handle.schema),
+                arrow_rows.aligned(arrow_rows.with_weight(new, 1), handle.schema),
+                arrow_rows.aligned(arrow_rows.with_weight(covered.rows, -1), handle.schema),
             ]
         )
         return small_hand.apply(
@@ -136,9 +136,9 @@ class SmallRefresh:
         return small_hand.read_keys(handle, names, keys, rows_max=max(limit, 2 * keys.num_rows))
 
     def _touched_keys(self, result: SmallResult) -> pa.Table | None:
-        """Return the keys of the touched groups: the last key set that the program makes."""
+        """Return the keys of the touched groups, which a step of the program makes."""
         made = zip(self._program.steps, result.steps, strict=True)
-        return [rows for step, rows in made if step.keys][-1]
+        return next(rows for step, rows in made if step.wanted)
 
     def _state_rows(
         self, spark: Session, contributions: pa.Table, covered: small_hand.Covered
@@ -153,9 +153,3 @@ class SmallRefresh:
             return copied
         bind(spark, view_name(STATE, "now"), combined.groups)
         return self._small(spark, maintenance.state_rows).rows
-
-
-def _aligned(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return rows in the order and types of the stored table, the weight last."""
-    wanted = pa.schema([*schema, pa.field("__st_weight", pa.int64())])
-    return rows.select(wanted.names).cast(wanted)

@@ -234,28 +234,17 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: name string, n bigint, __st_key_cust_id int
--- step __st_keys_1
-SELECT DISTINCT
-  `cust_id`
-FROM (
-  SELECT
-    `cust_id`,
-    `name`,
-    `__st_weight`
-  FROM `__st_changes_customers`
-) AS `t`
-WHERE
-  NOT `cust_id` IS NULL
--- step __st_keys_2
-SELECT DISTINCT
-  `cust`
-FROM (
-  SELECT
-    `cust`,
-    `__st_weight`
-  FROM `__st_changes_orders`
-) AS `t`
 -- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM (
+    SELECT
+      `cust`,
+      `__st_weight`
+    FROM `__st_changes_orders`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`cust`
 FROM (
@@ -266,7 +255,28 @@ FROM (
 LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `cust_id`
+  FROM (
+    SELECT
+      `cust_id`,
+      `name`,
+      `__st_weight`
+    FROM `__st_changes_customers`
+  ) AS `t`
+  WHERE
+    NOT `cust_id` IS NULL
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM (
+    SELECT
+      `cust`,
+      `__st_weight`
+    FROM `__st_changes_orders`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `cust`,
     `__st_weight`

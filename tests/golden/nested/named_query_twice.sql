@@ -247,17 +247,18 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: cust int, richer int
--- step __st_keys_1
-SELECT DISTINCT
-  `cust`
-FROM (
-  SELECT
-    `cust`,
-    `amount`,
-    `__st_weight`
-  FROM `__st_changes_orders`
-) AS `t`
 -- step __st_step_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM (
+    SELECT
+      `cust`,
+      `amount`,
+      `__st_weight`
+    FROM `__st_changes_orders`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`cust`,
   `t`.`amount`
@@ -270,7 +271,17 @@ FROM (
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
 -- step __st_step_2
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM (
+    SELECT
+      `cust`,
+      `amount`,
+      `__st_weight`
+    FROM `__st_changes_orders`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `cust`,
     `amount`,

@@ -22,18 +22,18 @@ Net
               Sum
                 Project a as a_2  [linear]
                   #1
-                Project a_2  [linear]
-                  Net (#4)
-                    Scan changes.u (a as a_2)  [linear]
+                Project a as a_2  [linear]
+                  Restrict a <=> key a_2 (#4)
+                    Scan before.r (id, a)  [linear]
+                    Keys a_2
+                      Net
+                        Scan changes.u (a as a_2)  [linear]
         Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
-          Restrict a <=> key a_2 (#5)
-            Scan before.r (id, a)  [linear]
-            Keys a_2
-              #4
+          #4
           #2
         Negate
           Existence anti a IS NOT DISTINCT FROM a_2  [keyed]
-            #5
+            #4
             Restrict a_2 <=> key a_2
               Scan before.u (a as a_2)  [linear]
               #3
@@ -83,32 +83,8 @@ WITH `__st_net_1` AS (
 ), `__st_keys_1` AS (
   SELECT DISTINCT
     `a_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_2`,
-      `__st_weight`
-    FROM `__st_net_2` AS `t`
-  ) AS `t`
-), `__st_step_1` AS (
-  SELECT
-    `t`.`a_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`
-    FROM `after`.`u`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a_2`
   FROM `__st_net_2` AS `t`
-), `__st_step_2` AS (
+), `__st_step_1` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -118,8 +94,36 @@ WITH `__st_net_1` AS (
       `a`
     FROM `before`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_2` AS (
+  SELECT
+    `t`.`a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -141,7 +145,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `l`.`__st_weight`
         FROM `__st_net_1` AS `l`
-        LEFT ANTI JOIN `__st_step_1` AS `r`
+        LEFT ANTI JOIN `__st_step_2` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL
@@ -153,8 +157,8 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`id`,
           `l`.`a`
-        FROM `__st_step_2` AS `l`
-        LEFT ANTI JOIN `__st_step_1` AS `r`
+        FROM `__st_step_1` AS `l`
+        LEFT ANTI JOIN `__st_step_2` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
       ) AS `t`
       UNION ALL
@@ -166,7 +170,7 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`id`,
           `l`.`a`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT ANTI JOIN (
           SELECT
             `t`.`a_2`
@@ -175,7 +179,7 @@ WITH `__st_net_1` AS (
               `a` AS `a_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
         ) AS `r`
           ON `a` IS NOT DISTINCT FROM `a_2`
@@ -209,51 +213,17 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `__st_weight`
+-- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
   FROM (
     SELECT
       `a` AS `a_2`,
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-) AS `t`
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
--- step __st_keys_2
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
-) AS `t`
--- step __st_terms_1
+)
 SELECT
   `id`,
   `a`,
@@ -268,7 +238,7 @@ FROM (
       `a`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
 UNION ALL
@@ -288,11 +258,62 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_2`
 ) AS `t`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`
+FROM (
+  SELECT
+    `a` AS `a_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `a_2`,
     `__st_weight`
@@ -319,7 +340,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
       ) AS `t`
     ) AS `t`

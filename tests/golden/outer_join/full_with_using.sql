@@ -30,13 +30,13 @@ Net
                   Sum
                     Project a as a_2  [linear]
                       #1
-                    Project a_2  [linear]
-                      Scan changes.u (a as a_2, b as b_2)  [linear]
+                    Project a as a_2  [linear]
+                      Restrict a <=> key a_2 (#4)
+                        Scan before.r (id, a)  [linear]
+                        Keys a_2
+                          Scan changes.u (a as a_2, b as b_2)  [linear]
             LeftJoin a = a_2  [keyed]
-              Restrict a <=> key a_2 (#4)
-                Scan before.r (id, a)  [linear]
-                Keys a_2
-                  Scan changes.u (a as a_2, b as b_2)  [linear]
+              #4
               #2
             Negate
               LeftJoin a = a_2  [keyed]
@@ -55,13 +55,13 @@ Net
                   Sum
                     Project a_2 as a  [linear]
                       Scan changes.u (a as a_2, b as b_2)  [linear]
-                    Project a  [linear]
-                      #1
+                    Project a_2 as a  [linear]
+                      Restrict a_2 <=> key a (#7)
+                        Scan before.u (a as a_2, b as b_2)  [linear]
+                        Keys a
+                          #1
             Existence anti a_2 = a  [keyed]
-              Restrict a_2 <=> key a (#7)
-                Scan before.u (a as a_2, b as b_2)  [linear]
-                Keys a
-                  #1
+              #7
               #5
             Negate
               Existence anti a_2 = a  [keyed]
@@ -99,47 +99,13 @@ WITH `__st_net_1` AS (
   FROM (
     SELECT
       `a` AS `a_2`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`,
-        `__st_weight`
-      FROM `changes`.`u`
-    ) AS `t`
-  ) AS `t`
-  WHERE
-    NOT `a_2` IS NULL
-), `__st_step_1` AS (
-  SELECT
-    `t`.`a_2`,
-    `t`.`b_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `after`.`u`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` = `k`.`a_2`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
       `b` AS `b_2`,
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
   WHERE
     NOT `a_2` IS NULL
-), `__st_step_2` AS (
+), `__st_step_1` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -149,8 +115,40 @@ WITH `__st_net_1` AS (
       `a`
     FROM `before`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_step_2` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -173,7 +171,7 @@ WITH `__st_net_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN `__st_step_1` AS `r`
+      LEFT JOIN `__st_step_2` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -188,8 +186,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN `__st_step_1` AS `r`
+        FROM `__st_step_1` AS `l`
+        LEFT JOIN `__st_step_2` AS `r`
           ON `a` = `a_2`
       ) AS `t`
       UNION ALL
@@ -205,7 +203,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT
             `t`.`a_2`,
@@ -216,7 +214,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
@@ -233,6 +231,24 @@ WITH `__st_net_1` AS (
 ), `__st_keys_3` AS (
   SELECT DISTINCT
     `a`
+  FROM `__st_net_1` AS `t`
+  WHERE
+    NOT `a` IS NULL
+), `__st_step_3` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `before`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_3` AS `k`
+    ON `t`.`a_2` = `k`.`a`
+), `__st_keys_4` AS (
+  SELECT DISTINCT
+    `a`
   FROM (
     SELECT
       `a_2` AS `a`,
@@ -247,12 +263,16 @@ WITH `__st_net_1` AS (
     UNION ALL
     SELECT
       `a`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_2` AS `a`
+      FROM `__st_step_3` AS `t`
+    ) AS `t`
   ) AS `t`
   WHERE
     NOT `a` IS NULL
-), `__st_step_3` AS (
+), `__st_step_4` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -262,26 +282,8 @@ WITH `__st_net_1` AS (
       `a`
     FROM `after`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` = `k`.`a`
-), `__st_keys_4` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
-  WHERE
-    NOT `a` IS NULL
-), `__st_step_4` AS (
-  SELECT
-    `t`.`a_2`,
-    `t`.`b_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `before`.`u`
-  ) AS `t`
   LEFT SEMI JOIN `__st_keys_4` AS `k`
-    ON `t`.`a_2` = `k`.`a`
+    ON `t`.`a` = `k`.`a`
 ), `__st_net_3` AS (
   SELECT
     `a_2`,
@@ -309,7 +311,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `changes`.`u`
         ) AS `l`
-        LEFT ANTI JOIN `__st_step_3` AS `r`
+        LEFT ANTI JOIN `__st_step_4` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -321,8 +323,8 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`a_2`,
           `l`.`b_2`
-        FROM `__st_step_4` AS `l`
-        LEFT ANTI JOIN `__st_step_3` AS `r`
+        FROM `__st_step_3` AS `l`
+        LEFT ANTI JOIN `__st_step_4` AS `r`
           ON `a_2` = `a`
       ) AS `t`
       UNION ALL
@@ -334,7 +336,7 @@ WITH `__st_net_1` AS (
         SELECT
           `l`.`a_2`,
           `l`.`b_2`
-        FROM `__st_step_4` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT ANTI JOIN (
           SELECT
             `t`.`id`,
@@ -345,7 +347,7 @@ WITH `__st_net_1` AS (
               `a`
             FROM `before`.`r`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
             ON `t`.`a` = `k`.`a`
         ) AS `r`
           ON `a_2` = `a`
@@ -403,24 +405,10 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: a int, id int, b int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `__st_weight`
+-- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
   FROM (
     SELECT
       `a` AS `a_2`,
@@ -428,34 +416,9 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` = `k`.`a_2`
--- step __st_keys_2
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_terms_1
+  WHERE
+    NOT `a_2` IS NULL
+)
 SELECT
   `id`,
   `a`,
@@ -470,7 +433,7 @@ FROM (
       `a`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
@@ -490,27 +453,48 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
--- step __st_keys_3
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `a_2` AS `a`,
-    `__st_weight`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
   FROM (
     SELECT
       `a` AS `a_2`,
-      `b` AS `b_2`,
       `__st_weight`
-    FROM `__st_changes_u`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
   ) AS `t`
-  UNION ALL
+  WHERE
+    NOT `a_2` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
   SELECT
-    `a`,
-    `__st_weight`
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` = `k`.`a_2`
+-- step __st_terms_2
+WITH `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a`
   FROM (
     SELECT
       `id`,
@@ -518,34 +502,9 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-) AS `t`
-WHERE
-  NOT `a` IS NULL
--- step __st_step_2
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_3` AS `k`
-  ON `t`.`a` = `k`.`a`
--- step __st_keys_4
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
-WHERE
-  NOT `a` IS NULL
--- step __st_terms_2
+  WHERE
+    NOT `a` IS NULL
+)
 SELECT
   `a_2`,
   `b_2`,
@@ -560,7 +519,7 @@ FROM (
       `b` AS `b_2`
     FROM `__st_after_u`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_4` AS `k`
+  LEFT SEMI JOIN `__st_keys_3` AS `k`
     ON `t`.`a_2` = `k`.`a`
 ) AS `t`
 UNION ALL
@@ -580,11 +539,68 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_4` AS `k`
+  LEFT SEMI JOIN `__st_keys_3` AS `k`
     ON `t`.`a_2` = `k`.`a`
 ) AS `t`
+-- step __st_step_2
+WITH `__st_keys_4` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `a_2` AS `a`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_2` AS `a`,
+      `__st_weight`
+    FROM `__st_terms_2` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`id`,
+  `t`.`a`
+FROM (
+  SELECT
+    `id`,
+    `a`
+  FROM `__st_after_r`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_4` AS `k`
+  ON `t`.`a` = `k`.`a`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_net_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -617,7 +633,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`
@@ -717,6 +733,28 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_4` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `a_2` AS `a`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_2` AS `a`,
+      `__st_weight`
+    FROM `__st_terms_2` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a` IS NULL
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -750,7 +788,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_3` AS `k`
+        LEFT SEMI JOIN `__st_keys_4` AS `k`
           ON `t`.`a` = `k`.`a`
       ) AS `t`
     ) AS `t`

@@ -22,13 +22,13 @@ Net
               Sum
                 Project a as a_2  [linear]
                   #1
-                Project a_2  [linear]
-                  Scan changes.u (a as a_2, b as b_2)  [linear]
+                Project a as a_2  [linear]
+                  Restrict a <=> key a_2 (#4)
+                    Scan before.r (id, a)  [linear]
+                    Keys a_2
+                      Scan changes.u (a as a_2, b as b_2)  [linear]
         LeftJoin a = a_2  [keyed]
-          Restrict a <=> key a_2 (#4)
-            Scan before.r (id, a)  [linear]
-            Keys a_2
-              Scan changes.u (a as a_2, b as b_2)  [linear]
+          #4
           #2
         Negate
           LeftJoin a = a_2  [keyed]
@@ -66,47 +66,13 @@ WITH `__st_net_1` AS (
   FROM (
     SELECT
       `a` AS `a_2`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`,
-        `__st_weight`
-      FROM `changes`.`u`
-    ) AS `t`
-  ) AS `t`
-  WHERE
-    NOT `a_2` IS NULL
-), `__st_step_1` AS (
-  SELECT
-    `t`.`a_2`,
-    `t`.`b_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `after`.`u`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` = `k`.`a_2`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
       `b` AS `b_2`,
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
   WHERE
     NOT `a_2` IS NULL
-), `__st_step_2` AS (
+), `__st_step_1` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -116,8 +82,40 @@ WITH `__st_net_1` AS (
       `a`
     FROM `before`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_step_2` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -140,7 +138,7 @@ WITH `__st_net_1` AS (
         `r`.`b_2`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN `__st_step_1` AS `r`
+      LEFT JOIN `__st_step_2` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -155,8 +153,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN `__st_step_1` AS `r`
+        FROM `__st_step_1` AS `l`
+        LEFT JOIN `__st_step_2` AS `r`
           ON `a` = `a_2`
       ) AS `t`
       UNION ALL
@@ -172,7 +170,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_2`,
           `r`.`b_2`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT
             `t`.`a_2`,
@@ -183,7 +181,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2`
@@ -223,24 +221,10 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, b int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `__st_weight`
+-- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
   FROM (
     SELECT
       `a` AS `a_2`,
@@ -248,34 +232,9 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` = `k`.`a_2`
--- step __st_keys_2
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_terms_1
+  WHERE
+    NOT `a_2` IS NULL
+)
 SELECT
   `id`,
   `a`,
@@ -290,7 +249,7 @@ FROM (
       `a`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
@@ -310,11 +269,68 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` = `k`.`a_2`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_net_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -347,7 +363,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`

@@ -182,19 +182,19 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, b int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`,
-  `b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
-) AS `t`
 -- answer
-WITH `__st_step_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`,
+    `b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`,
+      `__st_weight`
+    FROM `__st_changes_u`
+  ) AS `t`
+), `__st_step_1` AS (
   SELECT /*+ BROADCAST(`r`) */
     `l`.`id`,
     `l`.`a`,

@@ -320,52 +320,53 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: a int, b int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_5`,
-  `b_5`
-FROM (
-  SELECT
-    `a_5`,
-    `b_5`,
-    1 AS `left`,
-    0 AS `right`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_5`,
-      `b` AS `b_5`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a`,
-        `b`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_5`,
-    `b_5`,
-    0 AS `left`,
-    1 AS `right`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3` AS `a_5`,
-      `b_3` AS `b_5`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `b` AS `b_3`,
-        `__st_weight`
-      FROM `__st_changes_u`
-    ) AS `t`
-  ) AS `t`
-) AS `t`
 -- step __st_step_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_5`,
+    `b_5`
+  FROM (
+    SELECT
+      `a_5`,
+      `b_5`,
+      1 AS `left`,
+      0 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          `b`,
+          `__st_weight`
+        FROM `__st_changes_r`
+      ) AS `t`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_5`,
+      `b_5`,
+      0 AS `left`,
+      1 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a_3` AS `a_5`,
+        `b_3` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_3`,
+          `b` AS `b_3`,
+          `__st_weight`
+        FROM `__st_changes_u`
+      ) AS `t`
+    ) AS `t`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a`,
   `t`.`b`
@@ -378,6 +379,52 @@ FROM (
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b_5`
 -- step __st_step_2
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_5`,
+    `b_5`
+  FROM (
+    SELECT
+      `a_5`,
+      `b_5`,
+      1 AS `left`,
+      0 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          `b`,
+          `__st_weight`
+        FROM `__st_changes_r`
+      ) AS `t`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_5`,
+      `b_5`,
+      0 AS `left`,
+      1 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a_3` AS `a_5`,
+        `b_3` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_3`,
+          `b` AS `b_3`,
+          `__st_weight`
+        FROM `__st_changes_u`
+      ) AS `t`
+    ) AS `t`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_3`,
   `t`.`b_3`
@@ -391,7 +438,52 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`a_5`
   AND `t`.`b_3` IS NOT DISTINCT FROM `k`.`b_5`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_5`,
+    `b_5`
+  FROM (
+    SELECT
+      `a_5`,
+      `b_5`,
+      1 AS `left`,
+      0 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          `b`,
+          `__st_weight`
+        FROM `__st_changes_r`
+      ) AS `t`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_5`,
+      `b_5`,
+      0 AS `left`,
+      1 AS `right`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a_3` AS `a_5`,
+        `b_3` AS `b_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_3`,
+          `b` AS `b_3`,
+          `__st_weight`
+        FROM `__st_changes_u`
+      ) AS `t`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `a_5`,
     `b_5`,

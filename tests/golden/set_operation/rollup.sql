@@ -398,19 +398,20 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: a int, b int, n bigint, g tinyint
--- step __st_keys_1
-SELECT DISTINCT
-  `a`,
-  `b`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
 -- step __st_step_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`,
+    `b`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`,
@@ -424,18 +425,19 @@ FROM (
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
--- step __st_keys_2
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
 -- step __st_step_2
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`,
@@ -449,14 +451,11 @@ FROM (
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
--- step __st_keys_3
-SELECT DISTINCT
-  `every`
-FROM (
-  SELECT
-    `id`,
-    1 AS `every`,
-    `__st_weight`
+-- answer
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`,
+    `b`
   FROM (
     SELECT
       `id`,
@@ -465,9 +464,7 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-) AS `t`
--- answer
-WITH `__st_net_1` AS (
+), `__st_net_1` AS (
   SELECT
     `id`,
     `a`,
@@ -594,6 +591,17 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -712,6 +720,23 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_3` AS (
+  SELECT DISTINCT
+    `every`
+  FROM (
+    SELECT
+      `id`,
+      1 AS `every`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_5` AS (
   SELECT
     `id`,

@@ -41,132 +41,79 @@ Net
                             Sum
                               Project a as a_5  [linear]
                                 #1
-                              Project a_5  [linear]
-                                Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar (#5)  [linear]
-                                  Net
-                                    Sum
-                                      Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
-                                        Project max as max_b, a_5  [linear]
-                                          LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                            Project a_3 as a_5  [linear]
-                                              Distinct (#6)  [keyed]
-                                                Project a as a_3  [linear]
-                                                  Restrict a <=> key a_5
-                                                    Scan after.r (id, a)  [linear]
-                                                    Keys a_5 (#7)
-                                                      Project max as max_b, a_5  [linear]
-                                                        Net
-                                                          Sum
-                                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                                              Project a_3 as a_5 (#8)  [linear]
-                                                                Net (#9)
-                                                                  Sum
-                                                                    Distinct  [keyed]
-                                                                      Project a as a_3  [linear]
-                                                                        Restrict a <=> key a_3
-                                                                          Scan after.r (id, a)  [linear]
-                                                                          Keys a_3 (#10)
-                                                                            Project a as a_3  [linear]
-                                                                              #1
-                                                                    Negate
-                                                                      Distinct  [keyed]
-                                                                        Project a as a_3  [linear]
-                                                                          Restrict a <=> key a_3
-                                                                            Scan before.r (id, a)  [linear]
-                                                                            #10
-                                                              Aggregate by a_4: max(b_2) as max (#11)  [keyed]
-                                                                Filter a_2 < a_4  [linear]
-                                                                  InnerJoin every pair  [multilinear]
-                                                                    Project a_3 as a_4  [linear]
-                                                                      Distinct  [keyed]
-                                                                        Project a as a_3  [linear]
-                                                                          Restrict a <=> key a_4
-                                                                            Scan after.r (id, a)  [linear]
-                                                                            Keys a_4 (#12)
-                                                                              Sum
-                                                                                Project a_5 as a_4  [linear]
-                                                                                  #8
-                                                                                Project a_4  [linear]
-                                                                                  Net (#13)
-                                                                                    Sum
-                                                                                      Aggregate by a_4: max(b_2) as max  [keyed]
-                                                                                        Filter a_2 < a_4  [linear]
-                                                                                          InnerJoin every pair  [multilinear]
-                                                                                            Project a_3 as a_4  [linear]
-                                                                                              Distinct  [keyed]
-                                                                                                Project a as a_3  [linear]
-                                                                                                  Restrict a <=> key a_4
-                                                                                                    Scan after.r (id, a)  [linear]
-                                                                                                    Keys a_4 (#14)
-                                                                                                      Filter a_2 < a_4  [linear]
-                                                                                                        Sum
-                                                                                                          InnerJoin every pair  [multilinear]
-                                                                                                            Project a_3 as a_4  [linear]
-                                                                                                              #9
-                                                                                                            Scan after.u (a as a_2, b as b_2)  [linear]
-                                                                                                          InnerJoin every pair  [multilinear]
-                                                                                                            Project a_3 as a_4  [linear]
-                                                                                                              Distinct  [keyed]
-                                                                                                                Project a as a_3  [linear]
-                                                                                                                  Scan before.r (id, a)  [linear]
-                                                                                                            Scan changes.u (a as a_2, b as b_2)  [linear]
-                                                                                            Scan after.u (a as a_2, b as b_2)  [linear]
-                                                                                      Negate
-                                                                                        Aggregate by a_4: max(b_2) as max  [keyed]
-                                                                                          Filter a_2 < a_4  [linear]
-                                                                                            InnerJoin every pair  [multilinear]
-                                                                                              Project a_3 as a_4  [linear]
-                                                                                                Distinct  [keyed]
-                                                                                                  Project a as a_3  [linear]
-                                                                                                    Restrict a <=> key a_4
-                                                                                                      Scan before.r (id, a)  [linear]
-                                                                                                      #14
-                                                                                              Scan before.u (a as a_2, b as b_2)  [linear]
-                                                                    Scan after.u (a as a_2, b as b_2)  [linear]
-                                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                                              Project a_3 as a_5 (#15)  [linear]
-                                                                Distinct  [keyed]
-                                                                  Project a as a_3  [linear]
-                                                                    Restrict a <=> key a_4
-                                                                      Scan before.r (id, a)  [linear]
-                                                                      Keys a_4
-                                                                        #13
-                                                              #11
-                                                            Negate
-                                                              LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                                                #15
-                                                                Aggregate by a_4: max(b_2) as max  [keyed]
-                                                                  Filter a_2 < a_4  [linear]
-                                                                    InnerJoin every pair  [multilinear]
-                                                                      Project a_3 as a_4  [linear]
-                                                                        Distinct  [keyed]
-                                                                          Project a as a_3  [linear]
-                                                                            Restrict a <=> key a_4
-                                                                              Scan before.r (id, a)  [linear]
-                                                                              #12
-                                                                      Scan before.u (a as a_2, b as b_2)  [linear]
-                                            Aggregate by a_4: max(b_2) as max  [keyed]
-                                              Filter a_2 < a_4  [linear]
-                                                InnerJoin every pair  [multilinear]
-                                                  Project a_3 as a_4  [linear]
-                                                    #6
-                                                  Scan after.u (a as a_2, b as b_2)  [linear]
-                                      Negate
-                                        Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
-                                          Project max as max_b, a_5  [linear]
+                              Project a as a_5  [linear]
+                                Restrict a <=> key a_5 (#5)
+                                  Scan before.r (id, a)  [linear]
+                                  Keys a_5
+                                    Project a_5  [linear]
+                                      Project max as max_b, a_5  [linear]
+                                        Net
+                                          Sum
                                             LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                              Project a_3 as a_5  [linear]
-                                                Distinct (#16)  [keyed]
-                                                  Project a as a_3  [linear]
-                                                    Restrict a <=> key a_5
-                                                      Scan before.r (id, a)  [linear]
-                                                      #7
-                                              Aggregate by a_4: max(b_2) as max  [keyed]
+                                              Project a_3 as a_5 (#6)  [linear]
+                                                Net (#7)
+                                                  Sum
+                                                    Distinct  [keyed]
+                                                      Project a as a_3  [linear]
+                                                        Restrict a <=> key a_3
+                                                          Scan after.r (id, a)  [linear]
+                                                          Keys a_3 (#8)
+                                                            Project a as a_3  [linear]
+                                                              #1
+                                                    Negate
+                                                      Distinct  [keyed]
+                                                        Project a as a_3  [linear]
+                                                          Restrict a <=> key a_3
+                                                            Scan before.r (id, a)  [linear]
+                                                            #8
+                                              Aggregate by a_4: max(b_2) as max (#9)  [keyed]
                                                 Filter a_2 < a_4  [linear]
                                                   InnerJoin every pair  [multilinear]
                                                     Project a_3 as a_4  [linear]
-                                                      #16
-                                                    Scan before.u (a as a_2, b as b_2)  [linear]
+                                                      Distinct  [keyed]
+                                                        Project a as a_3  [linear]
+                                                          Restrict a <=> key a_4
+                                                            Scan after.r (id, a)  [linear]
+                                                            Keys a_4 (#10)
+                                                              Sum
+                                                                Project a_5 as a_4  [linear]
+                                                                  #6
+                                                                Project a_5 as a_4  [linear]
+                                                                  Project a_3 as a_5 (#11)  [linear]
+                                                                    Distinct  [keyed]
+                                                                      Project a as a_3  [linear]
+                                                                        Restrict a <=> key a_4
+                                                                          Scan before.r (id, a)  [linear]
+                                                                          Keys a_4
+                                                                            Filter a_2 < a_4  [linear]
+                                                                              Sum
+                                                                                InnerJoin every pair  [multilinear]
+                                                                                  Project a_3 as a_4  [linear]
+                                                                                    #7
+                                                                                  Scan after.u (a as a_2, b as b_2)  [linear]
+                                                                                InnerJoin every pair  [multilinear]
+                                                                                  Project a_3 as a_4  [linear]
+                                                                                    Distinct  [keyed]
+                                                                                      Project a as a_3  [linear]
+                                                                                        Scan before.r (id, a)  [linear]
+                                                                                  Scan changes.u (a as a_2, b as b_2)  [linear]
+                                                    Scan after.u (a as a_2, b as b_2)  [linear]
+                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                              #11
+                                              #9
+                                            Negate
+                                              LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
+                                                #11
+                                                Aggregate by a_4: max(b_2) as max  [keyed]
+                                                  Filter a_2 < a_4  [linear]
+                                                    InnerJoin every pair  [multilinear]
+                                                      Project a_3 as a_4  [linear]
+                                                        Distinct  [keyed]
+                                                          Project a as a_3  [linear]
+                                                            Restrict a <=> key a_4
+                                                              Scan before.r (id, a)  [linear]
+                                                              #10
+                                                      Scan before.u (a as a_2, b as b_2)  [linear]
                   Aggregate by a_4: max(b_2) as max  [keyed]
                     Filter a_2 < a_4  [linear]
                       InnerJoin every pair  [multilinear]
@@ -174,20 +121,17 @@ Net
                           #3
                         Scan after.u (a as a_2, b as b_2)  [linear]
         LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
-          Restrict a <=> key a_5 (#17)
-            Scan before.r (id, a)  [linear]
-            Keys a_5
-              #5
+          #5
           #2
         Negate
           LeftJoin a IS NOT DISTINCT FROM a_5  [keyed]
-            #17
+            #5
             Project a_5, CASE WHEN rows > 1 THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT) ELSE only END as scalar  [linear]
               Aggregate by a_5: any_value(max_b) as only, count(*) as rows  [keyed]
                 Project max as max_b, a_5  [linear]
                   LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
                     Project a_3 as a_5  [linear]
-                      Distinct (#18)  [keyed]
+                      Distinct (#12)  [keyed]
                         Project a as a_3  [linear]
                           Restrict a <=> key a_5
                             Scan before.r (id, a)  [linear]
@@ -196,7 +140,7 @@ Net
                       Filter a_2 < a_4  [linear]
                         InnerJoin every pair  [multilinear]
                           Project a_3 as a_4  [linear]
-                            #18
+                            #12
                           Scan before.u (a as a_2, b as b_2)  [linear]
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
@@ -362,137 +306,30 @@ WITH `__st_net_1` AS (
     WHERE
       `a_2` < `a_4`
   ) AS `t`
-), `__st_net_3` AS (
+), `__st_step_2` AS (
   SELECT
-    `a_4`,
-    `max`,
-    `__st_weight`
+    `a_3` AS `a_5`
   FROM (
-    SELECT
-      `a_4`,
-      `max`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    SELECT DISTINCT
+      `a_3`
     FROM (
       SELECT
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
+        `a` AS `a_3`
       FROM (
         SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
+          `t`.`id`,
+          `t`.`a`
         FROM (
           SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_3` AS `a_4`
-              FROM (
-                SELECT DISTINCT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a` AS `a_3`
-                  FROM (
-                    SELECT
-                      `t`.`id`,
-                      `t`.`a`
-                    FROM (
-                      SELECT
-                        `id`,
-                        `a`
-                      FROM `after`.`r`
-                    ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_2` AS `k`
-                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t`
-            ) AS `t1`
-            CROSS JOIN (
-              SELECT
-                `a` AS `a_2`,
-                `b` AS `b_2`
-              FROM `after`.`u`
-            ) AS `t2`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
+            `id`,
+            `a`
+          FROM `before`.`r`
         ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_3` AS `a_4`
-              FROM (
-                SELECT DISTINCT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a` AS `a_3`
-                  FROM (
-                    SELECT
-                      `t`.`id`,
-                      `t`.`a`
-                    FROM (
-                      SELECT
-                        `id`,
-                        `a`
-                      FROM `before`.`r`
-                    ) AS `t`
-                    LEFT SEMI JOIN `__st_keys_2` AS `k`
-                      ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t`
-            ) AS `t1`
-            CROSS JOIN (
-              SELECT
-                `a` AS `a_2`,
-                `b` AS `b_2`
-              FROM `before`.`u`
-            ) AS `t2`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
       ) AS `t`
     ) AS `t`
-    GROUP BY
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
+  ) AS `t`
 ), `__st_keys_3` AS (
   SELECT DISTINCT
     `a_4`
@@ -504,8 +341,12 @@ WITH `__st_net_1` AS (
     UNION ALL
     SELECT
       `a_4`,
-      `__st_weight`
-    FROM `__st_net_3` AS `t`
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5` AS `a_4`
+      FROM `__st_step_2` AS `t`
+    ) AS `t`
   ) AS `t`
 ), `__st_groups_1` AS (
   SELECT
@@ -558,35 +399,7 @@ WITH `__st_net_1` AS (
   ) AS `t`
   GROUP BY
     `a_4`
-), `__st_keys_4` AS (
-  SELECT DISTINCT
-    `a_4`
-  FROM `__st_net_3` AS `t`
-), `__st_step_2` AS (
-  SELECT
-    `a_3` AS `a_5`
-  FROM (
-    SELECT DISTINCT
-      `a_3`
-    FROM (
-      SELECT
-        `a` AS `a_3`
-      FROM (
-        SELECT
-          `t`.`id`,
-          `t`.`a`
-        FROM (
-          SELECT
-            `id`,
-            `a`
-          FROM `before`.`r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_4` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-      ) AS `t`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_4` AS (
+), `__st_net_3` AS (
   SELECT
     `a_5`,
     `a_4`,
@@ -696,15 +509,50 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_4` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM (
+    SELECT
+      `a_5`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `max` AS `max_b`,
+        `a_5`,
+        `__st_weight`
+      FROM `__st_net_3` AS `t`
+    ) AS `t`
+  ) AS `t`
+), `__st_step_3` AS (
+  SELECT
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_4` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
 ), `__st_keys_5` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
     SELECT
-      `max` AS `max_b`,
-      `a_5`,
+      `a` AS `a_5`,
       `__st_weight`
-    FROM `__st_net_4` AS `t`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_5`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`
+      FROM `__st_step_3` AS `t`
+    ) AS `t`
   ) AS `t`
 ), `__st_distinct_rows_1` AS (
   SELECT DISTINCT
@@ -723,216 +571,6 @@ WITH `__st_net_1` AS (
         FROM `after`.`r`
       ) AS `t`
       LEFT SEMI JOIN `__st_keys_5` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-    ) AS `t`
-  ) AS `t`
-), `__st_distinct_rows_2` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `before`.`r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_5` AS `k`
-        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_5` AS (
-  SELECT
-    `a_5`,
-    `only`,
-    `rows`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_5`,
-      `only`,
-      `rows`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_1` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT
-                      `a_3` AS `a_4`
-                    FROM `__st_distinct_rows_1` AS `t`
-                  ) AS `t1`
-                  CROSS JOIN (
-                    SELECT
-                      `a` AS `a_2`,
-                      `b` AS `b_2`
-                    FROM `after`.`u`
-                  ) AS `t2`
-                ) AS `t`
-                WHERE
-                  `a_2` < `a_4`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_2` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT
-                      `a_3` AS `a_4`
-                    FROM `__st_distinct_rows_2` AS `t`
-                  ) AS `t1`
-                  CROSS JOIN (
-                    SELECT
-                      `a` AS `a_2`,
-                      `b` AS `b_2`
-                    FROM `before`.`u`
-                  ) AS `t2`
-                ) AS `t`
-                WHERE
-                  `a_2` < `a_4`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_5`,
-      `only`,
-      `rows`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_3` AS (
-  SELECT
-    `a_5`,
-    CASE
-      WHEN `rows` > 1
-      THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-      ELSE `only`
-    END AS `scalar`,
-    `__st_weight`
-  FROM `__st_net_5` AS `t`
-), `__st_keys_6` AS (
-  SELECT DISTINCT
-    `a_5`
-  FROM (
-    SELECT
-      `a` AS `a_5`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_5`,
-      `__st_weight`
-    FROM `__st_step_3` AS `t`
-  ) AS `t`
-), `__st_distinct_rows_3` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT
-        `t`.`id`,
-        `t`.`a`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `after`.`r`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_6` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
@@ -961,7 +599,7 @@ WITH `__st_net_1` AS (
         FROM (
           SELECT
             `a_3` AS `a_5`
-          FROM `__st_distinct_rows_3` AS `t`
+          FROM `__st_distinct_rows_1` AS `t`
         ) AS `l`
         LEFT JOIN (
           SELECT
@@ -980,7 +618,7 @@ WITH `__st_net_1` AS (
               FROM (
                 SELECT
                   `a_3` AS `a_4`
-                FROM `__st_distinct_rows_3` AS `t`
+                FROM `__st_distinct_rows_1` AS `t`
               ) AS `t1`
               CROSS JOIN (
                 SELECT
@@ -1001,23 +639,7 @@ WITH `__st_net_1` AS (
     GROUP BY
       `a_5`
   ) AS `t`
-), `__st_keys_7` AS (
-  SELECT DISTINCT
-    `a_5`
-  FROM `__st_step_3` AS `t`
-), `__st_step_5` AS (
-  SELECT
-    `t`.`id`,
-    `t`.`a`
-  FROM (
-    SELECT
-      `id`,
-      `a`
-    FROM `before`.`r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_7` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-), `__st_distinct_rows_4` AS (
+), `__st_distinct_rows_2` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
@@ -1033,11 +655,11 @@ WITH `__st_net_1` AS (
           `a`
         FROM `before`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_6` AS `k`
+      LEFT SEMI JOIN `__st_keys_5` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
-), `__st_net_6` AS (
+), `__st_net_4` AS (
   SELECT
     `id`,
     `a`,
@@ -1074,7 +696,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_5` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN `__st_step_4` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_5`
       ) AS `t`
@@ -1091,7 +713,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_5` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT
             `a_5`,
@@ -1117,7 +739,7 @@ WITH `__st_net_1` AS (
                 FROM (
                   SELECT
                     `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_4` AS `t`
+                  FROM `__st_distinct_rows_2` AS `t`
                 ) AS `l`
                 LEFT JOIN (
                   SELECT
@@ -1136,7 +758,7 @@ WITH `__st_net_1` AS (
                       FROM (
                         SELECT
                           `a_3` AS `a_4`
-                        FROM `__st_distinct_rows_4` AS `t`
+                        FROM `__st_distinct_rows_2` AS `t`
                       ) AS `t1`
                       CROSS JOIN (
                         SELECT
@@ -1184,7 +806,7 @@ FROM (
       `id`,
       `scalar` AS `m`,
       `__st_weight`
-    FROM `__st_net_6` AS `t`
+    FROM `__st_net_4` AS `t`
   ) AS `t`
   GROUP BY
     `id`,
@@ -1195,22 +817,23 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, m int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a` AS `a_3`,
-    `__st_weight`
+-- step __st_step_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_3`
   FROM (
     SELECT
-      `id`,
-      `a`,
+      `a` AS `a_3`,
       `__st_weight`
-    FROM `__st_changes_r`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
   ) AS `t`
-) AS `t`
--- step __st_step_1
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`
@@ -1223,7 +846,22 @@ FROM (
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
 -- step __st_step_2
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -1331,7 +969,22 @@ SELECT
   `__st_weight`
 FROM `__st_net_2` AS `t`
 -- step __st_keys_2
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -1564,18 +1217,6 @@ FROM (
     `a_2` < `a_4`
 ) AS `t`
 -- step __st_step_3
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
--- step __st_keys_3
 WITH `__st_net_4` AS (
   SELECT
     `a_3`,
@@ -1593,7 +1234,19 @@ WITH `__st_net_4` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_3` AS `t`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
+        ) AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -1621,223 +1274,55 @@ WITH `__st_net_4` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-), `__st_net_5` AS (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`t1`) */
-            `a_4`,
-            `a_2`,
-            `b_2`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM (
-              SELECT DISTINCT
-                `a_3`
-              FROM (
-                SELECT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a_3`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_4` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
-              ) AS `t`
-            ) AS `t`
-          ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
-      ) AS `t`
-      WHERE
-        `a_2` < `a_4`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `a_2`,
-      `b_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_6` AS (
-  SELECT
-    `a_4`,
-    `max`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `max`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT /*+ BROADCAST(`t1`) */
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT
-                  `a_3` AS `a_4`
-                FROM (
-                  SELECT DISTINCT
-                    `a_3`
-                  FROM (
-                    SELECT
-                      `a` AS `a_3`
-                    FROM `__st_step_3` AS `t`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t1`
-              CROSS JOIN (
-                SELECT
-                  `a` AS `a_2`,
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t2`
-            ) AS `t1`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_5` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
 )
-SELECT DISTINCT
-  `a_4`
+SELECT
+  `a_3` AS `a_5`
 FROM (
-  SELECT
-    `a_5` AS `a_4`,
-    `__st_weight`
-  FROM `__st_step_2` AS `t`
-  UNION ALL
-  SELECT
-    `a_4`,
-    `__st_weight`
-  FROM `__st_net_6` AS `t`
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a_3`
+    FROM (
+      SELECT
+        `a_3`,
+        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+        explode(
+          sequence(
+            CAST(1 AS BIGINT),
+            CAST(IF(
+              `__st_weight` < 0,
+              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+              `__st_weight`
+            ) AS BIGINT)
+          )
+        ) AS `__st_n`
+      FROM `__st_net_4` AS `t`
+      WHERE
+        `__st_weight` <> 0
+    ) AS `s`
+  ) AS `t`
 ) AS `t`
 -- step __st_step_4
+WITH `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a_4`
+  FROM (
+    SELECT
+      `a_5` AS `a_4`,
+      `__st_weight`
+    FROM `__st_step_2` AS `t`
+    UNION ALL
+    SELECT
+      `a_4`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5` AS `a_4`
+      FROM `__st_step_3` AS `t`
+    ) AS `t`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`
@@ -1895,346 +1380,25 @@ FROM (
 GROUP BY
   `a_4`
 -- step __st_keys_4
-WITH `__st_net_4` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
+WITH `__st_keys_3` AS (
+  SELECT DISTINCT
+    `a_4`
   FROM (
     SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+      `a_5` AS `a_4`,
+      `__st_weight`
+    FROM `__st_step_2` AS `t`
+    UNION ALL
+    SELECT
+      `a_4`,
+      CAST(1 AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_3` AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-        ) AS `t`
-      ) AS `t`
+        `a_5` AS `a_4`
+      FROM `__st_step_3` AS `t`
     ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
   ) AS `t`
 ), `__st_net_5` AS (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`t1`) */
-            `a_4`,
-            `a_2`,
-            `b_2`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM (
-              SELECT DISTINCT
-                `a_3`
-              FROM (
-                SELECT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a_3`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_4` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
-              ) AS `t`
-            ) AS `t`
-          ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
-      ) AS `t`
-      WHERE
-        `a_2` < `a_4`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `a_2`,
-      `b_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_6` AS (
-  SELECT
-    `a_4`,
-    `max`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `max`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT /*+ BROADCAST(`t1`) */
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT
-                  `a_3` AS `a_4`
-                FROM (
-                  SELECT DISTINCT
-                    `a_3`
-                  FROM (
-                    SELECT
-                      `a` AS `a_3`
-                    FROM `__st_step_3` AS `t`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t1`
-              CROSS JOIN (
-                SELECT
-                  `a` AS `a_2`,
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t2`
-            ) AS `t1`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_5` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
-  `a_4`
-FROM `__st_net_6` AS `t`
--- step __st_step_5
-WITH `__st_net_7` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_4` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_3` AS `a_5`
-FROM (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a_3`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-        explode(
-          sequence(
-            CAST(1 AS BIGINT),
-            CAST(IF(
-              `__st_weight` < 0,
-              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-              `__st_weight`
-            ) AS BIGINT)
-          )
-        ) AS `__st_n`
-      FROM `__st_net_7` AS `t`
-      WHERE
-        `__st_weight` <> 0
-    ) AS `s`
-  ) AS `t`
-) AS `t`
--- step __st_keys_5
-WITH `__st_net_8` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2302,7 +1466,7 @@ WITH `__st_net_8` AS (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-), `__st_net_9` AS (
+), `__st_net_6` AS (
   SELECT
     `a_4`,
     `a_2`,
@@ -2355,7 +1519,7 @@ WITH `__st_net_8` AS (
                         ) AS BIGINT)
                       )
                     ) AS `__st_n`
-                  FROM `__st_net_8` AS `t`
+                  FROM `__st_net_5` AS `t`
                   WHERE
                     `__st_weight` <> 0
                 ) AS `s`
@@ -2375,7 +1539,7 @@ WITH `__st_net_8` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_10` AS (
+), `__st_net_7` AS (
   SELECT
     `a_5`,
     `a_4`,
@@ -2407,7 +1571,7 @@ WITH `__st_net_8` AS (
           `l`.`a_5`,
           `r`.`a_4`,
           `r`.`max`
-        FROM `__st_step_5` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN `__st_groups_1` AS `r`
           ON `a_5` IS NOT DISTINCT FROM `a_4`
       ) AS `t`
@@ -2422,7 +1586,7 @@ WITH `__st_net_8` AS (
           `l`.`a_5`,
           `r`.`a_4`,
           `r`.`max`
-        FROM `__st_step_5` AS `l`
+        FROM `__st_step_3` AS `l`
         LEFT JOIN (
           SELECT
             `a_4`,
@@ -2448,7 +1612,7 @@ WITH `__st_net_8` AS (
                     ) AS BIGINT)
                   )
                 ) AS `__st_n`
-              FROM `__st_net_9` AS `t`
+              FROM `__st_net_6` AS `t`
               WHERE
                 `__st_weight` <> 0
             ) AS `s`
@@ -2471,12 +1635,76 @@ SELECT DISTINCT
   `a_5`
 FROM (
   SELECT
-    `max` AS `max_b`,
     `a_5`,
     `__st_weight`
-  FROM `__st_net_10` AS `t`
+  FROM (
+    SELECT
+      `max` AS `max_b`,
+      `a_5`,
+      `__st_weight`
+    FROM `__st_net_7` AS `t`
+  ) AS `t`
 ) AS `t`
--- step __st_step_6
+-- step __st_terms_2
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_4` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+) AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_4` AS `k`
+    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+) AS `t`
+-- step __st_step_5
+WITH `__st_keys_5` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM (
+    SELECT
+      `a` AS `a_5`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_5`,
+      `__st_weight`
+    FROM `__st_terms_2` AS `t`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`
@@ -2488,16 +1716,108 @@ FROM (
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_5` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
--- step __st_distinct_rows_1
-SELECT DISTINCT
-  `a_3`
+-- step __st_step_6
+WITH `__st_distinct_rows_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM (
+    SELECT
+      `a` AS `a_3`
+    FROM `__st_step_5` AS `t`
+  ) AS `t`
+)
+SELECT
+  `a_5`,
+  CASE
+    WHEN `rows` > 1
+    THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+    ELSE `only`
+  END AS `scalar`
 FROM (
   SELECT
-    `a` AS `a_3`
-  FROM `__st_step_6` AS `t`
+    `a_5`,
+    any_value(`max_b`) AS `only`,
+    count(*) AS `rows`
+  FROM (
+    SELECT
+      `max` AS `max_b`,
+      `a_5`
+    FROM (
+      SELECT /*+ BROADCAST(`r`) */
+        `l`.`a_5`,
+        `r`.`a_4`,
+        `r`.`max`
+      FROM (
+        SELECT
+          `a_3` AS `a_5`
+        FROM `__st_distinct_rows_1` AS `t`
+      ) AS `l`
+      LEFT JOIN (
+        SELECT
+          `a_4`,
+          max(`b_2`) AS `max`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT /*+ BROADCAST(`t1`) */
+                `a_4`,
+                `a_2`,
+                `b_2`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM `__st_distinct_rows_1` AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t2`
+            ) AS `t1`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+        GROUP BY
+          `a_4`
+      ) AS `r`
+        ON `a_5` IS NOT DISTINCT FROM `a_4`
+    ) AS `t`
+  ) AS `t`
+  GROUP BY
+    `a_5`
 ) AS `t`
 -- step __st_distinct_rows_2
-WITH `__st_net_11` AS (
+WITH `__st_keys_5` AS (
+  SELECT DISTINCT
+    `a_5`
+  FROM (
+    SELECT
+      `a` AS `a_5`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_5`,
+      `__st_weight`
+    FROM `__st_terms_2` AS `t`
+  ) AS `t`
+), `__st_net_8` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -2514,7 +1834,7 @@ WITH `__st_net_11` AS (
           `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_6` AS `t`
+        FROM `__st_step_5` AS `t`
         UNION ALL
         SELECT
           `id`,
@@ -2562,12 +1882,12 @@ FROM (
           ) AS BIGINT)
         )
       ) AS `__st_n`
-    FROM `__st_net_11` AS `t`
+    FROM `__st_net_8` AS `t`
     WHERE
       `__st_weight` <> 0
   ) AS `s`
 ) AS `t`
--- step __st_step_7
+-- answer
 WITH `__st_terms_1` AS (
   SELECT
     `a_2`,
@@ -2591,7 +1911,7 @@ WITH `__st_terms_1` AS (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-), `__st_net_12` AS (
+), `__st_net_9` AS (
   SELECT
     `a_4`,
     `a_2`,
@@ -2639,466 +1959,7 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_13` AS (
-  SELECT
-    `a_5`,
-    `only`,
-    `rows`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_5`,
-      `only`,
-      `rows`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT /*+ BROADCAST(`r`) */
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_1` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`
-                  FROM (
-                    SELECT /*+ BROADCAST(`t1`) */
-                      `a_4`,
-                      `a_2`,
-                      `b_2`
-                    FROM (
-                      SELECT
-                        `a_3` AS `a_4`
-                      FROM `__st_distinct_rows_1` AS `t`
-                    ) AS `t1`
-                    CROSS JOIN (
-                      SELECT
-                        `a` AS `a_2`,
-                        `b` AS `b_2`
-                      FROM `__st_after_u`
-                    ) AS `t2`
-                  ) AS `t1`
-                ) AS `t`
-                WHERE
-                  `a_2` < `a_4`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `only`,
-        `rows`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_5`,
-          any_value(`max_b`) AS `only`,
-          count(*) AS `rows`
-        FROM (
-          SELECT
-            `max` AS `max_b`,
-            `a_5`
-          FROM (
-            SELECT /*+ BROADCAST(`r`) */
-              `l`.`a_5`,
-              `r`.`a_4`,
-              `r`.`max`
-            FROM (
-              SELECT
-                `a_3` AS `a_5`
-              FROM `__st_distinct_rows_2` AS `t`
-            ) AS `l`
-            LEFT JOIN (
-              SELECT
-                `a_4`,
-                max(`b_2`) AS `max`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `a_2`,
-                  `b_2`
-                FROM (
-                  SELECT
-                    `a_4`,
-                    `a_2`,
-                    `b_2`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_12` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
-              ) AS `t`
-              GROUP BY
-                `a_4`
-            ) AS `r`
-              ON `a_5` IS NOT DISTINCT FROM `a_4`
-          ) AS `t`
-        ) AS `t`
-        GROUP BY
-          `a_5`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_5`,
-      `only`,
-      `rows`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_5`,
-  CASE
-    WHEN `rows` > 1
-    THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-    ELSE `only`
-  END AS `scalar`,
-  `__st_weight`
-FROM `__st_net_13` AS `t`
--- step __st_keys_6
-SELECT DISTINCT
-  `a_5`
-FROM (
-  SELECT
-    `a` AS `a_5`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_5`,
-    `__st_weight`
-  FROM `__st_step_7` AS `t`
-) AS `t`
--- step __st_step_8
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_6` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
--- step __st_distinct_rows_3
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a` AS `a_3`
-  FROM `__st_step_8` AS `t`
-) AS `t`
--- step __st_step_9
-SELECT
-  `a_5`,
-  CASE
-    WHEN `rows` > 1
-    THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-    ELSE `only`
-  END AS `scalar`
-FROM (
-  SELECT
-    `a_5`,
-    any_value(`max_b`) AS `only`,
-    count(*) AS `rows`
-  FROM (
-    SELECT
-      `max` AS `max_b`,
-      `a_5`
-    FROM (
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`a_5`,
-        `r`.`a_4`,
-        `r`.`max`
-      FROM (
-        SELECT
-          `a_3` AS `a_5`
-        FROM `__st_distinct_rows_3` AS `t`
-      ) AS `l`
-      LEFT JOIN (
-        SELECT
-          `a_4`,
-          max(`b_2`) AS `max`
-        FROM (
-          SELECT
-            `a_4`,
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT /*+ BROADCAST(`t1`) */
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT
-                  `a_3` AS `a_4`
-                FROM `__st_distinct_rows_3` AS `t`
-              ) AS `t1`
-              CROSS JOIN (
-                SELECT
-                  `a` AS `a_2`,
-                  `b` AS `b_2`
-                FROM `__st_after_u`
-              ) AS `t2`
-            ) AS `t1`
-          ) AS `t`
-          WHERE
-            `a_2` < `a_4`
-        ) AS `t`
-        GROUP BY
-          `a_4`
-      ) AS `r`
-        ON `a_5` IS NOT DISTINCT FROM `a_4`
-    ) AS `t`
-  ) AS `t`
-  GROUP BY
-    `a_5`
-) AS `t`
--- step __st_keys_7
-SELECT DISTINCT
-  `a_5`
-FROM `__st_step_7` AS `t`
--- step __st_terms_2
-SELECT
-  `id`,
-  `a`,
-  CAST(1 AS BIGINT) AS `__st_weight`
-FROM (
-  SELECT /*+ BROADCAST(`k`) */
-    `t`.`id`,
-    `t`.`a`
-  FROM (
-    SELECT
-      `id`,
-      `a`
-    FROM `__st_after_r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_7` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-) AS `t`
-UNION ALL
-SELECT
-  `id`,
-  `a`,
-  -`__st_weight` AS `__st_weight`
-FROM (
-  SELECT /*+ BROADCAST(`k`) */
-    `t`.`id`,
-    `t`.`a`,
-    `t`.`__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_7` AS `k`
-    ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-) AS `t`
--- step __st_distinct_rows_4
-WITH `__st_net_14` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_8` AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_6` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a_3`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_14` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
-) AS `t`
--- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-), `__st_net_15` AS (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`t1`) */
-            `a_4`,
-            `a_2`,
-            `b_2`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM `__st_distinct_rows_4` AS `t`
-          ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
-      ) AS `t`
-      WHERE
-        `a_2` < `a_4`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `a_2`,
-      `b_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_16` AS (
+), `__st_net_10` AS (
   SELECT
     `id`,
     `a`,
@@ -3126,7 +1987,7 @@ WITH `__st_terms_1` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN `__st_step_9` AS `r`
+      LEFT JOIN `__st_step_6` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
       SELECT /*+ BROADCAST(`r`) */
@@ -3136,7 +1997,7 @@ WITH `__st_terms_1` AS (
         `r`.`scalar`,
         `l`.`__st_weight`
       FROM `__st_terms_2` AS `l`
-      LEFT JOIN `__st_step_9` AS `r`
+      LEFT JOIN `__st_step_6` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
       SELECT
@@ -3178,7 +2039,7 @@ WITH `__st_terms_1` AS (
                 FROM (
                   SELECT
                     `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_4` AS `t`
+                  FROM `__st_distinct_rows_2` AS `t`
                 ) AS `l`
                 LEFT JOIN (
                   SELECT
@@ -3205,7 +2066,7 @@ WITH `__st_terms_1` AS (
                             ) AS BIGINT)
                           )
                         ) AS `__st_n`
-                      FROM `__st_net_15` AS `t`
+                      FROM `__st_net_9` AS `t`
                       WHERE
                         `__st_weight` <> 0
                     ) AS `s`
@@ -3236,4 +2097,4 @@ SELECT
   `id`,
   `scalar` AS `m`,
   `__st_weight`
-FROM `__st_net_16` AS `t`
+FROM `__st_net_10` AS `t`

@@ -25,30 +25,19 @@ Net
                   Sum
                     Project a as a_2  [linear]
                       #1
-                    Project a_2  [linear]
-                      Project a_2, count, TRUE as found (#4)  [linear]
-                        Net
-                          Sum
-                            Aggregate by a_2: count(*) as count  [keyed]
-                              Restrict a_2 <=> key a_2
-                                Scan after.u (a as a_2)  [linear]
-                                Keys a_2 (#5)
-                                  Net
-                                    Scan changes.u (a as a_2)  [linear]
-                            Negate
-                              Aggregate by a_2: count(*) as count  [keyed]
-                                Restrict a_2 <=> key a_2
-                                  Scan before.u (a as a_2)  [linear]
-                                  #5
+                    Project a as a_2  [linear]
+                      Restrict a <=> key a_2 (#4)
+                        Scan before.r (id, a)  [linear]
+                        Keys a_2
+                          Project a_2  [linear]
+                            Net
+                              Scan changes.u (a as a_2)  [linear]
         LeftJoin a = a_2  [keyed]
-          Restrict a <=> key a_2 (#6)
-            Scan before.r (id, a)  [linear]
-            Keys a_2
-              #4
+          #4
           #2
         Negate
           LeftJoin a = a_2  [keyed]
-            #6
+            #4
             Project a_2, count, TRUE as found  [linear]
               Aggregate by a_2: count(*) as count  [keyed]
                 Restrict a_2 <=> key a_2
@@ -100,77 +89,26 @@ WITH `__st_net_1` AS (
 ), `__st_keys_1` AS (
   SELECT DISTINCT
     `a_2`
-  FROM `__st_net_2` AS `t`
-), `__st_net_3` AS (
-  SELECT
-    `a_2`,
-    `count`,
-    `__st_weight`
   FROM (
     SELECT
       `a_2`,
-      `count`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_2`,
-        `count`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_2`,
-          count(*) AS `count`
-        FROM (
-          SELECT
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `after`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `t`
-        GROUP BY
-          `a_2`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_2`,
-        `count`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_2`,
-          count(*) AS `count`
-        FROM (
-          SELECT
-            `t`.`a_2`
-          FROM (
-            SELECT
-              `a` AS `a_2`
-            FROM `before`.`u`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-        ) AS `t`
-        GROUP BY
-          `a_2`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_2`,
-      `count`
-  ) AS `s`
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
   WHERE
-    `__st_weight` <> 0
+    NOT `a_2` IS NULL
 ), `__st_step_1` AS (
   SELECT
-    `a_2`,
-    `count`,
-    TRUE AS `found`,
-    `__st_weight`
-  FROM `__st_net_3` AS `t`
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a` = `k`.`a_2`
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `a_2`
@@ -182,8 +120,12 @@ WITH `__st_net_1` AS (
     UNION ALL
     SELECT
       `a_2`,
-      `__st_weight`
-    FROM `__st_step_1` AS `t`
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
   ) AS `t`
   WHERE
     NOT `a_2` IS NULL
@@ -210,25 +152,7 @@ WITH `__st_net_1` AS (
     GROUP BY
       `a_2`
   ) AS `t`
-), `__st_keys_3` AS (
-  SELECT DISTINCT
-    `a_2`
-  FROM `__st_step_1` AS `t`
-  WHERE
-    NOT `a_2` IS NULL
-), `__st_step_3` AS (
-  SELECT
-    `t`.`id`,
-    `t`.`a`
-  FROM (
-    SELECT
-      `id`,
-      `a`
-    FROM `before`.`r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` = `k`.`a_2`
-), `__st_net_4` AS (
+), `__st_net_3` AS (
   SELECT
     `id`,
     `a`,
@@ -270,7 +194,7 @@ WITH `__st_net_1` AS (
           `r`.`a_2`,
           `r`.`count`,
           `r`.`found`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN `__st_step_2` AS `r`
           ON `a` = `a_2`
       ) AS `t`
@@ -289,7 +213,7 @@ WITH `__st_net_1` AS (
           `r`.`a_2`,
           `r`.`count`,
           `r`.`found`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT
             `a_2`,
@@ -343,7 +267,7 @@ FROM (
         CAST(0 AS BIGINT)
       ) END AS `n`,
       `__st_weight`
-    FROM `__st_net_4` AS `t`
+    FROM `__st_net_3` AS `t`
   ) AS `t`
   GROUP BY
     `id`,
@@ -354,16 +278,85 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, n bigint
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`
+-- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+)
+SELECT
+  `id`,
+  `a`,
+  CAST(1 AS BIGINT) AS `__st_weight`
 FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `__st_after_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a` = `k`.`a_2`
+) AS `t`
+UNION ALL
+SELECT
+  `id`,
+  `a`,
+  -`__st_weight` AS `__st_weight`
+FROM (
+  SELECT /*+ BROADCAST(`k`) */
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 -- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`a_2`
 FROM (
@@ -371,10 +364,45 @@ FROM (
     `a` AS `a_2`
   FROM `__st_after_u`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
--- step __st_step_2
-WITH `__st_net_1` AS (
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` = `k`.`a_2`
+-- answer
+WITH `__st_step_2` AS (
+  SELECT
+    `a_2`,
+    `count`,
+    TRUE AS `found`
+  FROM (
+    SELECT
+      `a_2`,
+      count(*) AS `count`
+    FROM `__st_step_1` AS `t`
+    GROUP BY
+      `a_2`
+  ) AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_net_1` AS (
   SELECT
     `a_2`,
     `__st_weight`
@@ -401,203 +429,6 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `a_2`,
-    `count`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_2`,
-      `count`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_2`,
-        `count`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_2`,
-          count(*) AS `count`
-        FROM `__st_step_1` AS `t`
-        GROUP BY
-          `a_2`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_2`,
-        `count`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a_2`,
-          count(*) AS `count`
-        FROM (
-          SELECT
-            `a_2`
-          FROM (
-            SELECT
-              `a_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-        GROUP BY
-          `a_2`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_2`,
-      `count`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_2`,
-  `count`,
-  TRUE AS `found`,
-  `__st_weight`
-FROM `__st_net_2` AS `t`
--- step __st_keys_2
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `__st_weight`
-  FROM `__st_step_2` AS `t`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_step_3
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a_2` = `k`.`a_2`
--- step __st_step_4
-SELECT
-  `a_2`,
-  `count`,
-  TRUE AS `found`
-FROM (
-  SELECT
-    `a_2`,
-    count(*) AS `count`
-  FROM `__st_step_3` AS `t`
-  GROUP BY
-    `a_2`
-) AS `t`
--- step __st_keys_3
-SELECT DISTINCT
-  `a_2`
-FROM `__st_step_2` AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_terms_1
-SELECT
-  `id`,
-  `a`,
-  CAST(1 AS BIGINT) AS `__st_weight`
-FROM (
-  SELECT /*+ BROADCAST(`k`) */
-    `t`.`id`,
-    `t`.`a`
-  FROM (
-    SELECT
-      `id`,
-      `a`
-    FROM `__st_after_r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` = `k`.`a_2`
-) AS `t`
-UNION ALL
-SELECT
-  `id`,
-  `a`,
-  -`__st_weight` AS `__st_weight`
-FROM (
-  SELECT /*+ BROADCAST(`k`) */
-    `t`.`id`,
-    `t`.`a`,
-    `t`.`__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_3` AS `k`
-    ON `t`.`a` = `k`.`a_2`
-) AS `t`
--- answer
-WITH `__st_net_3` AS (
-  SELECT
-    `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_2`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_3` AS `t`
-      UNION ALL
-      SELECT
-        `a_2`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t`
         LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
@@ -607,7 +438,7 @@ WITH `__st_net_3` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_4` AS (
+), `__st_net_2` AS (
   SELECT
     `id`,
     `a`,
@@ -638,7 +469,7 @@ WITH `__st_net_3` AS (
           `__st_weight`
         FROM `__st_changes_r`
       ) AS `l`
-      LEFT JOIN `__st_step_4` AS `r`
+      LEFT JOIN `__st_step_2` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT /*+ BROADCAST(`r`) */
@@ -649,7 +480,7 @@ WITH `__st_net_3` AS (
         `r`.`found`,
         `l`.`__st_weight`
       FROM `__st_terms_1` AS `l`
-      LEFT JOIN `__st_step_4` AS `r`
+      LEFT JOIN `__st_step_2` AS `r`
         ON `a` = `a_2`
       UNION ALL
       SELECT
@@ -694,7 +525,7 @@ WITH `__st_net_3` AS (
                       ) AS BIGINT)
                     )
                   ) AS `__st_n`
-                FROM `__st_net_3` AS `t`
+                FROM `__st_net_1` AS `t`
                 WHERE
                   `__st_weight` <> 0
               ) AS `s`
@@ -722,4 +553,4 @@ SELECT
     CAST(0 AS BIGINT)
   ) END AS `n`,
   `__st_weight`
-FROM `__st_net_4` AS `t`
+FROM `__st_net_2` AS `t`

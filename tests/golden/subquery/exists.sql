@@ -22,13 +22,13 @@ Net
               Sum
                 Project a as a_2  [linear]
                   #1
-                Project a_2  [linear]
-                  Scan changes.u (a as a_2, b as b_2)  [linear]
+                Project a as a_2  [linear]
+                  Restrict a <=> key a_2 (#4)
+                    Scan before.r (id, a, b)  [linear]
+                    Keys a_2
+                      Scan changes.u (a as a_2, b as b_2)  [linear]
         Existence semi a = a_2 and b_2 > b  [keyed]
-          Restrict a <=> key a_2 (#4)
-            Scan before.r (id, a, b)  [linear]
-            Keys a_2
-              Scan changes.u (a as a_2, b as b_2)  [linear]
+          #4
           #2
         Negate
           Existence semi a = a_2 and b_2 > b  [keyed]
@@ -70,47 +70,13 @@ WITH `__st_net_1` AS (
   FROM (
     SELECT
       `a` AS `a_2`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`,
-        `__st_weight`
-      FROM `changes`.`u`
-    ) AS `t`
-  ) AS `t`
-  WHERE
-    NOT `a_2` IS NULL
-), `__st_step_1` AS (
-  SELECT
-    `t`.`a_2`,
-    `t`.`b_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `after`.`u`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_1` AS `k`
-    ON `t`.`a_2` = `k`.`a_2`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a_2`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
       `b` AS `b_2`,
       `__st_weight`
     FROM `changes`.`u`
   ) AS `t`
   WHERE
     NOT `a_2` IS NULL
-), `__st_step_2` AS (
+), `__st_step_1` AS (
   SELECT
     `t`.`id`,
     `t`.`a`,
@@ -122,8 +88,40 @@ WITH `__st_net_1` AS (
       `b`
     FROM `before`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_2`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_step_2` AS (
+  SELECT
+    `t`.`a_2`,
+    `t`.`b_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `b` AS `b_2`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a_2` = `k`.`a_2`
 ), `__st_net_2` AS (
   SELECT
     `id`,
@@ -149,7 +147,7 @@ WITH `__st_net_1` AS (
           `l`.`b`,
           `l`.`__st_weight`
         FROM `__st_net_1` AS `l`
-        LEFT SEMI JOIN `__st_step_1` AS `r`
+        LEFT SEMI JOIN `__st_step_2` AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
       UNION ALL
@@ -163,8 +161,8 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           `l`.`b`
-        FROM `__st_step_2` AS `l`
-        LEFT SEMI JOIN `__st_step_1` AS `r`
+        FROM `__st_step_1` AS `l`
+        LEFT SEMI JOIN `__st_step_2` AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
       ) AS `t`
       UNION ALL
@@ -178,7 +176,7 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           `l`.`b`
-        FROM `__st_step_2` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT SEMI JOIN (
           SELECT
             `t`.`a_2`,
@@ -189,7 +187,7 @@ WITH `__st_net_1` AS (
               `b` AS `b_2`
             FROM `before`.`u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`a_2` = `k`.`a_2`
         ) AS `r`
           ON `a` = `a_2` AND `b_2` > `b`
@@ -224,25 +222,10 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
--- step __st_keys_1
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `__st_weight`
+-- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_2`
   FROM (
     SELECT
       `a` AS `a_2`,
@@ -250,34 +233,9 @@ FROM (
       `__st_weight`
     FROM `__st_changes_u`
   ) AS `t`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_step_1
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`a_2`,
-  `t`.`b_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a_2` = `k`.`a_2`
--- step __st_keys_2
-SELECT DISTINCT
-  `a_2`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`,
-    `__st_weight`
-  FROM `__st_changes_u`
-) AS `t`
-WHERE
-  NOT `a_2` IS NULL
--- step __st_terms_1
+  WHERE
+    NOT `a_2` IS NULL
+)
 SELECT
   `id`,
   `a`,
@@ -295,7 +253,7 @@ FROM (
       `b`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
 UNION ALL
@@ -318,11 +276,70 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`a_2`
 ) AS `t`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_2`,
+  `t`.`b_2`
+FROM (
+  SELECT
+    `a` AS `a_2`,
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_2` = `k`.`a_2`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `a_2`
+  FROM (
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `a_2`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `a_2` IS NULL
+), `__st_net_1` AS (
   SELECT
     `a_2`,
     `b_2`,
@@ -355,7 +372,7 @@ WITH `__st_net_1` AS (
             `__st_weight`
           FROM `__st_changes_u`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
+        LEFT SEMI JOIN `__st_keys_2` AS `k`
           ON `t`.`a_2` = `k`.`a_2`
       ) AS `t`
     ) AS `t`

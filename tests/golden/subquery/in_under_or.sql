@@ -26,19 +26,19 @@ Net
                   Sum
                     Project a as b_3  [linear]
                       #1
-                    Project b_3  [linear]
-                      Project b_2 as b_3 (#4)  [linear]
-                        Net
-                          Scan changes.u (b as b_2)  [linear]
+                    Project a as b_3  [linear]
+                      Restrict a <=> key b_3 (#4)
+                        Scan before.r (id, a, b)  [linear]
+                        Keys b_3
+                          Project b_2 as b_3  [linear]
+                            Net
+                              Scan changes.u (b as b_2)  [linear]
           Existence mark a = b_3  [keyed]
-            Restrict a <=> key b_3 (#5)
-              Scan before.r (id, a, b)  [linear]
-              Keys b_3
-                #4
+            #4
             #2
           Negate
             Existence mark a = b_3  [keyed]
-              #5
+              #4
               Project b_2 as b_3  [linear]
                 Restrict b_2 <=> key b_3
                   Scan before.u (b as b_2)  [linear]
@@ -90,12 +90,32 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `b_2` AS `b_3`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_1` AS (
   SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
-), `__st_keys_1` AS (
+    `t`.`id`,
+    `t`.`a`,
+    `t`.`b`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a` = `k`.`b_3`
+), `__st_keys_2` AS (
   SELECT DISTINCT
     `b_3`
   FROM (
@@ -106,8 +126,12 @@ WITH `__st_net_1` AS (
     UNION ALL
     SELECT
       `b_3`,
-      `__st_weight`
-    FROM `__st_step_1` AS `t`
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `b_3`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
   ) AS `t`
   WHERE
     NOT `b_3` IS NULL
@@ -122,29 +146,9 @@ WITH `__st_net_1` AS (
         `b` AS `b_2`
       FROM `after`.`u`
     ) AS `t`
-    LEFT SEMI JOIN `__st_keys_1` AS `k`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
       ON `t`.`b_2` = `k`.`b_3`
   ) AS `t`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `b_3`
-  FROM `__st_step_1` AS `t`
-  WHERE
-    NOT `b_3` IS NULL
-), `__st_step_3` AS (
-  SELECT
-    `t`.`id`,
-    `t`.`a`,
-    `t`.`b`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`
-    FROM `before`.`r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` = `k`.`b_3`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -202,7 +206,7 @@ WITH `__st_net_1` AS (
             `l`.`a`,
             `l`.`b`,
             coalesce(`r`.`__st_found`, FALSE) AS `any`
-          FROM `__st_step_3` AS `l`
+          FROM `__st_step_1` AS `l`
           LEFT JOIN (
             SELECT DISTINCT
               `b_3`,
@@ -224,7 +228,7 @@ WITH `__st_net_1` AS (
             `l`.`a`,
             `l`.`b`,
             coalesce(`r`.`__st_found`, FALSE) AS `any`
-          FROM `__st_step_3` AS `l`
+          FROM `__st_step_1` AS `l`
           LEFT JOIN (
             SELECT DISTINCT
               `b_3`,
@@ -240,7 +244,7 @@ WITH `__st_net_1` AS (
                     `b` AS `b_2`
                   FROM `before`.`u`
                 ) AS `t`
-                LEFT SEMI JOIN `__st_keys_1` AS `k`
+                LEFT SEMI JOIN `__st_keys_2` AS `k`
                   ON `t`.`b_2` = `k`.`b_3`
               ) AS `t`
             ) AS `k`
@@ -281,72 +285,24 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
--- step __st_keys_1
-WITH `__st_step_1` AS (
-  SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-)
-SELECT DISTINCT
-  `b_3`
-FROM (
-  SELECT
-    `a` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `b_3`,
-    `__st_weight`
-  FROM `__st_step_1` AS `t`
-) AS `t`
-WHERE
-  NOT `b_3` IS NULL
--- step __st_step_2
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`b_2`
-FROM (
-  SELECT
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`b_2` = `k`.`b_3`
--- step __st_step_3
-SELECT
-  `b_2` AS `b_3`
-FROM `__st_step_2` AS `t`
--- step __st_keys_2
-WITH `__st_step_1` AS (
-  SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-)
-SELECT DISTINCT
-  `b_3`
-FROM `__st_step_1` AS `t`
-WHERE
-  NOT `b_3` IS NULL
 -- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `b_2` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+)
 SELECT
   `id`,
   `a`,
@@ -364,7 +320,7 @@ FROM (
       `b`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 UNION ALL
@@ -387,11 +343,72 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`b_3`
 ) AS `t`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`b_2`
+FROM (
+  SELECT
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`b_2` = `k`.`b_3`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM `__st_step_1` AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+), `__st_net_1` AS (
   SELECT
     `b_3`,
     `__st_weight`
@@ -407,7 +424,7 @@ WITH `__st_net_1` AS (
         SELECT
           `b_2`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
           `b_2`,
@@ -422,7 +439,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`b_2` = `k`.`b_3`
         ) AS `t`
       ) AS `t`
@@ -479,7 +496,7 @@ WITH `__st_net_1` AS (
             SELECT DISTINCT
               `b_3`,
               TRUE AS `__st_found`
-            FROM `__st_step_3` AS `k`
+            FROM `__st_step_2` AS `k`
           ) AS `r`
             ON `a` = `b_3`
         ) AS `t`
@@ -502,7 +519,7 @@ WITH `__st_net_1` AS (
             SELECT DISTINCT
               `b_3`,
               TRUE AS `__st_found`
-            FROM `__st_step_3` AS `k`
+            FROM `__st_step_2` AS `k`
           ) AS `r`
             ON `a` = `b_3`
         ) AS `t`

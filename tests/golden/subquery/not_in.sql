@@ -34,40 +34,40 @@ Net
                         Sum
                           Project a as b_3  [linear]
                             #1
-                          Project b_3  [linear]
-                            Project b_2 as b_3 (#4)  [linear]
-                              Net
-                                Scan changes.u (b as b_2)  [linear]
+                          Project a as b_3  [linear]
+                            Restrict a <=> key b_3 (#4)
+                              Scan before.r (id, a)  [linear]
+                              Keys b_3
+                                Project b_2 as b_3  [linear]
+                                  Net
+                                    Scan changes.u (b as b_2)  [linear]
                 Existence mark a = b_3  [keyed]
-                  Restrict a <=> key b_3 (#5)
-                    Scan before.r (id, a)  [linear]
-                    Keys b_3
-                      #4
+                  #4
                   #2
                 Negate
                   Existence mark a = b_3  [keyed]
-                    #5
+                    #4
                     Project b_2 as b_3  [linear]
                       Restrict b_2 <=> key b_3
                         Scan before.u (b as b_2)  [linear]
                         #3
             Project rows > 0 as some, present < rows as gap  [linear]
               Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                Project b_2 as b_3 (#6)  [linear]
+                Project b_2 as b_3 (#5)  [linear]
                   Scan after.u (b as b_2)  [linear]
           InnerJoin every pair  [multilinear]
             Existence mark a = b_3  [keyed]
               Scan before.r (id, a)  [linear]
-              Project b_2 as b_3 (#7)  [linear]
+              Project b_2 as b_3 (#6)  [linear]
                 Scan before.u (b as b_2)  [linear]
             Project rows > 0 as some, present < rows as gap  [linear]
               Net
                 Sum
                   Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                    #6
+                    #5
                   Negate
                     Aggregate of all rows: count(*) as rows, count(b_3) as present  [whole]
-                      #7
+                      #6
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -111,12 +111,30 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `b_2` AS `b_3`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
 ), `__st_step_1` AS (
   SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
-), `__st_keys_1` AS (
+    `t`.`id`,
+    `t`.`a`
+  FROM (
+    SELECT
+      `id`,
+      `a`
+    FROM `before`.`r`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a` = `k`.`b_3`
+), `__st_keys_2` AS (
   SELECT DISTINCT
     `b_3`
   FROM (
@@ -127,8 +145,12 @@ WITH `__st_net_1` AS (
     UNION ALL
     SELECT
       `b_3`,
-      `__st_weight`
-    FROM `__st_step_1` AS `t`
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `b_3`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
   ) AS `t`
   WHERE
     NOT `b_3` IS NULL
@@ -143,27 +165,9 @@ WITH `__st_net_1` AS (
         `b` AS `b_2`
       FROM `after`.`u`
     ) AS `t`
-    LEFT SEMI JOIN `__st_keys_1` AS `k`
+    LEFT SEMI JOIN `__st_keys_2` AS `k`
       ON `t`.`b_2` = `k`.`b_3`
   ) AS `t`
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `b_3`
-  FROM `__st_step_1` AS `t`
-  WHERE
-    NOT `b_3` IS NULL
-), `__st_step_3` AS (
-  SELECT
-    `t`.`id`,
-    `t`.`a`
-  FROM (
-    SELECT
-      `id`,
-      `a`
-    FROM `before`.`r`
-  ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
-    ON `t`.`a` = `k`.`b_3`
 ), `__st_net_3` AS (
   SELECT
     `id`,
@@ -208,7 +212,7 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
@@ -228,7 +232,7 @@ WITH `__st_net_1` AS (
           `l`.`id`,
           `l`.`a`,
           coalesce(`r`.`__st_found`, FALSE) AS `found`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT DISTINCT
             `b_3`,
@@ -244,7 +248,7 @@ WITH `__st_net_1` AS (
                   `b` AS `b_2`
                 FROM `before`.`u`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
+              LEFT SEMI JOIN `__st_keys_2` AS `k`
                 ON `t`.`b_2` = `k`.`b_3`
             ) AS `t`
           ) AS `k`
@@ -259,7 +263,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_4` AS (
+), `__st_step_3` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -267,7 +271,7 @@ WITH `__st_net_1` AS (
       `b` AS `b_2`
     FROM `after`.`u`
   ) AS `t`
-), `__st_step_5` AS (
+), `__st_step_4` AS (
   SELECT
     `b_2` AS `b_3`
   FROM (
@@ -294,7 +298,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_4` AS `t`
+        FROM `__st_step_3` AS `t`
       ) AS `t`
       UNION ALL
       SELECT
@@ -305,7 +309,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_5` AS `t`
+        FROM `__st_step_4` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -363,7 +367,7 @@ FROM (
               SELECT
                 count(*) AS `rows`,
                 count(`b_3`) AS `present`
-              FROM `__st_step_4` AS `t`
+              FROM `__st_step_3` AS `t`
             ) AS `t`
           ) AS `t2`
           UNION ALL
@@ -389,7 +393,7 @@ FROM (
               SELECT DISTINCT
                 `b_3`,
                 TRUE AS `__st_found`
-              FROM `__st_step_5` AS `k`
+              FROM `__st_step_4` AS `k`
             ) AS `r`
               ON `a` = `b_3`
           ) AS `t1`
@@ -414,71 +418,24 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int
--- step __st_keys_1
-WITH `__st_step_1` AS (
-  SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-)
-SELECT DISTINCT
-  `b_3`
-FROM (
-  SELECT
-    `a` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `b_3`,
-    `__st_weight`
-  FROM `__st_step_1` AS `t`
-) AS `t`
-WHERE
-  NOT `b_3` IS NULL
--- step __st_step_2
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`b_2`
-FROM (
-  SELECT
-    `b` AS `b_2`
-  FROM `__st_after_u`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`b_2` = `k`.`b_3`
--- step __st_step_3
-SELECT
-  `b_2` AS `b_3`
-FROM `__st_step_2` AS `t`
--- step __st_keys_2
-WITH `__st_step_1` AS (
-  SELECT
-    `b_2` AS `b_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-)
-SELECT DISTINCT
-  `b_3`
-FROM `__st_step_1` AS `t`
-WHERE
-  NOT `b_3` IS NULL
 -- step __st_terms_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `b_2` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+)
 SELECT
   `id`,
   `a`,
@@ -493,7 +450,7 @@ FROM (
       `a`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`b_3`
 ) AS `t`
 UNION ALL
@@ -513,11 +470,70 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_2` AS `k`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
     ON `t`.`a` = `k`.`b_3`
 ) AS `t`
+-- step __st_step_1
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`b_2`
+FROM (
+  SELECT
+    `b` AS `b_2`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`b_2` = `k`.`b_3`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_step_2` AS (
+  SELECT
+    `b_2` AS `b_3`
+  FROM `__st_step_1` AS `t`
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `b_3`
+  FROM (
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM `__st_changes_r`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a` AS `b_3`,
+      `__st_weight`
+    FROM `__st_terms_1` AS `t`
+  ) AS `t`
+  WHERE
+    NOT `b_3` IS NULL
+), `__st_net_1` AS (
   SELECT
     `b_3`,
     `__st_weight`
@@ -533,7 +549,7 @@ WITH `__st_net_1` AS (
         SELECT
           `b_2`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_2` AS `t`
+        FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
           `b_2`,
@@ -548,7 +564,7 @@ WITH `__st_net_1` AS (
               `__st_weight`
             FROM `__st_changes_u`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
             ON `t`.`b_2` = `k`.`b_3`
         ) AS `t`
       ) AS `t`
@@ -593,7 +609,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM `__st_step_3` AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -614,7 +630,7 @@ WITH `__st_net_1` AS (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM `__st_step_3` AS `k`
+          FROM `__st_step_2` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t`
@@ -719,7 +735,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_4` AS (
+), `__st_step_3` AS (
   SELECT
     `b_3`
   FROM (
@@ -765,7 +781,7 @@ WITH `__st_net_1` AS (
         SELECT
           count(*) AS `rows`,
           count(`b_3`) AS `present`
-        FROM `__st_step_4` AS `t`
+        FROM `__st_step_3` AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -864,7 +880,7 @@ FROM (
           SELECT DISTINCT
             `b_3`,
             TRUE AS `__st_found`
-          FROM `__st_step_4` AS `k`
+          FROM `__st_step_3` AS `k`
         ) AS `r`
           ON `a` = `b_3`
       ) AS `t1`

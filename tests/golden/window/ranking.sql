@@ -172,18 +172,19 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, n int, k int
--- step __st_keys_1
-SELECT DISTINCT
-  `a`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`,
-    `__st_weight`
-  FROM `__st_changes_r`
-) AS `t`
 -- step __st_step_1
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+)
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
   `t`.`a`,
@@ -198,7 +199,18 @@ FROM (
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
-WITH `__st_net_1` AS (
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      `__st_weight`
+    FROM `__st_changes_r`
+  ) AS `t`
+), `__st_net_1` AS (
   SELECT
     `id`,
     `a`,

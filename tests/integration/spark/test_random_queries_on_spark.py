@@ -46,7 +46,11 @@ def check_seed(seed: int, sessions: SparkSessions, folder: Path) -> str:
     choices = Seeded(seed)
     query = QueryGenerator(choices).query(choices.number(0, 2)).sql
     history = random_history(choices)
-    settings = Settings(driver_rows_max=0 if seed % 4 == 3 else 10_000, full_threshold=1.0)
+    settings = Settings(
+        driver_rows_max=0 if seed % 4 == 3 else 10_000,
+        full_threshold=1.0,
+        whole_from_seconds=86_400,
+    )
     with StreamTables(folder / "w", spark=sessions.get(), settings=settings) as db:
         tables = {}
         for name, columns in TABLES.items():

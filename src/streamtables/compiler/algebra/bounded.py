@@ -32,13 +32,6 @@ def is_bounded(node: Node) -> bool:
             return bool(node.inputs) and all(is_bounded(item) for item in node.inputs)
 
 
-@kept
-def reads_table(node: Node) -> bool:
-    """Whether computing a relation means to read a table, not only changes."""
-    here = isinstance(node, Scan) and node.version != "changes"
-    return here or any(reads_table(item) for item in node.inputs)
-
-
 def works_on_tables(node: Node) -> bool:
     """Whether an operator that compares rows has to look at whole tables."""
     if isinstance(node, Probe):

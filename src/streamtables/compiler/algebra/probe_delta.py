@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from streamtables.compiler.algebra.candidates import candidates
 from streamtables.compiler.algebra.existence import Existence
 from streamtables.compiler.algebra.node import (
     Kind,
@@ -40,33 +41,33 @@ from streamtables.compiler.algebra.signed import Negate, Net, Sum
 @delta_rule.register
 def delta_probe(node: Probe) -> Node:
     """Return the new answers of changed left rows, and the changed answers of touched ones."""
-    new, old = _met_rows(node)
+    asking: list[Node] = []
+    if may_change(node.left):
+        asking.append(differentiate(node.left))
+    touched = _touched_rows(node) if may_change(node.right) else None
+    if touched is not None:
+        asking.append(touched)
+    new, old = _met_rows(node, asking)
     terms: list[Node] = []
     if may_change(node.left):
         terms.append(node.with_inputs(differentiate(node.left), new))
-    if may_change(node.right):
-        touched = _touched_rows(node)
+    if touched is not None:
         terms += [node.with_inputs(touched, new), Negate(node.with_inputs(touched, old))]
     return Net(Sum(tuple(terms)))
 
 
-def _met_rows(node: Probe) -> tuple[Node, Node]:
-    """Return the rows of the right input, after and before, that any term can ask for.
+def _met_rows(node: Probe, asking: list[Node]) -> tuple[Node, Node]:
+    """Return the rows of the right input, after and before, that any left row can ask for.
 
-    They are cut to the keys that changed on either side, so that one pass finds them all.
+    They are cut to the keys of all of those rows, so that one pass finds them all.
     """
     new, old = at("after", node.right), at("before", node.right)
     if not node.equalities:
         return new, old
+    shown = [_shown(rows, node.equalities) for rows in asking]
     names = tuple(right for _, right in node.equalities)
-    changed: list[Node] = []
-    if may_change(node.left):
-        changed.append(_shown(differentiate(node.left), node.equalities))
-    if may_change(node.right):
-        same = tuple((name, name) for name in names)
-        changed.append(_shown(differentiate(node.right), same))
-    changes = changed[0] if len(changed) == 1 else Sum(tuple(changed))
-    keys = Keys(changes, names, nulls=node.minds_nulls)
+    rows = shown[0] if len(shown) == 1 else Sum(tuple(shown))
+    keys = Keys(rows, names, nulls=node.minds_nulls)
     pairs = tuple((name, name) for name in names)
     return restrict(new, keys, pairs), restrict(old, keys, pairs)
 
@@ -86,14 +87,14 @@ def _shown(node: Node, pairs: On) -> Node:
 
 def _touched_rows(node: Probe) -> Node:
     """Return the rows of the left input, before, that a changed row of the right one can match."""
-    changes, left = differentiate(node.right), at("before", node.left)
+    left = at("before", node.left)
     if node.equalities:
         names = tuple(dict.fromkeys(right for _, right in node.equalities))
-        keys = Keys(changes, names, nulls=node.minds_nulls)
+        keys = Keys(candidates(node.right, names), names, nulls=node.minds_nulls)
         return restrict(left, keys, node.equalities)
     if read := _right_columns(node):
         # No equality to look a row up by: the condition itself tells which rows are touched.
-        return Existence(left, Keys(changes, read), node.conditions, "semi")
+        return Existence(left, Keys(differentiate(node.right), read), node.conditions, "semi")
     return left
 
 

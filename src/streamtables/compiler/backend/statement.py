@@ -2,20 +2,22 @@
 
 A relation that is used more than once, and each landmark of a delta (its keys and nets), becomes a
 named step; what is used once stays where it is used.  In a statement the steps are CTEs.  In a
-program the key sets are statements of their own, whose rows the engine keeps: Spark would otherwise
-compute them again at every use.
+program some of them are statements of their own, whose rows the engine keeps: Spark would otherwise
+compute them again at every use.  A statement has a price too, so of small changes only what reads a
+table, or takes many operators, is computed apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
-from streamtables.compiler.algebra.bounded import is_bounded, reads_table, works_on_tables
+from streamtables.compiler.algebra.bounded import is_bounded, works_on_tables
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
@@ -38,6 +40,9 @@ _STEP_NAMES: dict[type[Node], str] = {
 }
 _LANDMARKS = (Keys, Net)
 
+_REPEATED_AT_MOST = 12
+"""How many operators over small rows are rather written again than computed by a statement."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -45,8 +50,8 @@ class Step:
 
     name: str
     sql: str
-    keys: bool = True
-    """Whether the rows are keys, to look others up by."""
+    wanted: bool = False
+    """Whether the rows are asked for, and not only read by later statements."""
 
 
 @dataclass(frozen=True)
@@ -82,30 +87,51 @@ def statement(root: Node, naming: TableNaming = by_schema) -> exp.Query:
     return _Writer(naming, _named(root)).statement(root)
 
 
-def program(root: Node, naming: TableNaming = by_view, *, small_changes: bool = False) -> Program:
-    """Return the statements that compute a relation, its key sets first."""
+def program(
+    root: Node,
+    naming: TableNaming = by_view,
+    *,
+    small_changes: bool = False,
+    wanted: Node | None = None,
+) -> Program:
+    """Return the statements that compute a relation; `wanted` is a step whatever it takes."""
     named = _named(root)
     writer = _Writer(naming, named, small_changes=small_changes)
     steps: list[Step] = []
+    texts: dict[int, _Text] = {}
+    uses = _uses(root)
     for node in in_order(root):
-        if node is not root and _is_step(node, named):
+        apart = [texts[id(item)] for item in node.inputs if id(item) not in writer.kept]
+        text = texts[id(node)] = _Text.of(node, apart)
+        if node is root or id(node) not in named:
+            continue
+        shared = uses[id(node)] > 1 and not isinstance(node, Net) and is_bounded(node)
+        if (
+            node is wanted
+            or (isinstance(node, Keys) and not small_changes)
+            or (shared and (text.reads_table or text.operators > _REPEATED_AT_MOST))
+        ):
             sql = to_sql(writer.statement(node), pretty=False)
-            steps.append(Step(named[id(node)], sql, isinstance(node, Keys)))
+            steps.append(Step(named[id(node)], sql, wanted=node is wanted))
             writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     return Program(tuple(steps), to_sql(writer.statement(root), pretty=False), large)
 
 
-def _is_step(node: Node, named: Mapping[int, str]) -> bool:
-    """Whether a relation is computed by a statement of its own.
+@dataclass(frozen=True)
+class _Text:
+    """What writing a relation out in full would repeat."""
 
-    Key sets are; so is every relation that is as small as the changes, is read more than once and
-    takes a table to compute.
-    """
-    if isinstance(node, Keys):
-        return True
-    shared = id(node) in named and not isinstance(node, Net)
-    return shared and is_bounded(node) and reads_table(node)
+    operators: int
+    reads_table: bool
+
+    @classmethod
+    def of(cls, node: Node, inputs: Sequence[_Text]) -> _Text:
+        reads = isinstance(node, Scan) and node.version != "changes"
+        return cls(
+            1 + sum(item.operators for item in inputs),
+            reads or any(item.reads_table for item in inputs),
+        )
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:
@@ -184,16 +210,17 @@ def _alias(text: str) -> exp.TableAlias:
     return exp.TableAlias(this=name(text))
 
 
+def _uses(root: Node) -> Counter[int]:
+    return Counter(id(child) for node in in_order(root) for child in node.inputs)
+
+
 def _named(root: Node) -> dict[int, str]:
     order = in_order(root)
-    uses: dict[int, int] = {}
-    for node in order:
-        for child in node.inputs:
-            uses[id(child)] = uses.get(id(child), 0) + 1
+    uses = _uses(root)
     counters: dict[str, int] = {}
     named: dict[int, str] = {}
     for node in order:
-        shared = uses.get(id(node), 0) > 1 and not isinstance(node, Scan)
+        shared = uses[id(node)] > 1 and not isinstance(node, Scan)
         if node is root or not (shared or isinstance(node, _LANDMARKS)) or reads_itself(node):
             continue
         stem = _STEP_NAMES.get(type(node), "step")

@@ -37,6 +37,7 @@ from streamtables.compiler.maintenance.stored_state import StoredState, stored_s
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
+from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.rewrites.share_equal import share_equal
 from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
 
@@ -152,8 +153,8 @@ class ChangedTables:
 
     @cached_property
     def new_groups(self) -> Program:
-        """The rows that the touched groups have now; a step gives their keys."""
-        return self._program(self._new_groups())
+        """The rows that the touched groups have now; a wanted step gives their keys."""
+        return self._program(self._new_groups(), wanted=self.touched)
 
     @cached_property
     def whole_delta(self) -> Program:
@@ -166,14 +167,14 @@ class ChangedTables:
         new = self._new_groups() if self.table.state is None else combined_rows(self.table.state)
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
-    def _program(self, root: Node) -> Program:
+    def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
         ready = filter_before_net(root)
         if self.before == "derived":
             ready = before_from_after(ready)
         if self.small:
             ready = trust_netted_changes(ready)
         ready = share_equal(ready)
-        return program(ready, small_changes=self.small)
+        return program(ready, small_changes=self.small, wanted=_found(wanted, ready))
 
     def _new_groups(self) -> Node:
         chain = self.table.chain
@@ -210,3 +211,11 @@ class ChangedTables:
     def key_pairs(self) -> tuple[tuple[str, str], ...]:
         """Pairs of a group column, as the programs name it, and the stored column that holds it."""
         return tuple(self._stored_key_names()) if self.table.chain is not None else ()
+
+
+def _found(keys: Keys | None, root: Node) -> Node | None:
+    """Return what became of a key set in a rewritten plan: the last one with its columns."""
+    if keys is None:
+        return None
+    sets = [node for node in in_order(root) if isinstance(node, Keys)]
+    return [node for node in sets if node.names == keys.names][-1]
