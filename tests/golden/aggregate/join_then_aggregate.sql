@@ -260,102 +260,108 @@ FROM (
       ) IS NULL) AS `__st_count_1`
   FROM (
     SELECT
-      `cust`,
       `amount`,
-      `cust_id`,
       `region`,
       `__st_weight`
     FROM (
       SELECT
-        `cust`,
         `amount`,
-        `cust_id`,
         `region`,
         `__st_sign` AS `__st_weight`
       FROM (
         SELECT
-          `cust`,
           `amount`,
-          `cust_id`,
           `region`,
           CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
           explode(sequence(CAST(1 AS BIGINT), CAST(abs(`__st_weight`) AS BIGINT))) AS `__st_n`
         FROM (
           SELECT
-            `cust`,
             `amount`,
-            `cust_id`,
             `region`,
             `__st_weight`
           FROM (
-            SELECT /*+ BROADCAST(`t1`) */
+            SELECT
               `cust`,
               `amount`,
               `cust_id`,
               `region`,
-              `t1`.`__st_weight`
+              `__st_weight`
             FROM (
-              SELECT
+              SELECT /*+ BROADCAST(`t1`) */
                 `cust`,
                 `amount`,
-                `__st_weight`
-              FROM `__st_changes_orders`
-            ) AS `t1`
-            JOIN (
-              SELECT
-                `cust_id`,
-                `region`
-              FROM `__st_after_customers`
-            ) AS `t2`
-              ON `cust` = `cust_id`
-          ) AS `t1`
-          UNION ALL
-          SELECT
-            `cust`,
-            `amount`,
-            `cust_id`,
-            `region`,
-            `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`t1`) */
-              `cust_id`,
-              `region`,
-              `cust`,
-              `amount`,
-              `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-            FROM (
-              SELECT
                 `cust_id`,
                 `region`,
-                `__st_weight`
-              FROM `__st_changes_customers`
-            ) AS `t1`
-            JOIN (
-              SELECT
-                `cust`,
-                `amount`,
-                CAST(1 AS BIGINT) AS `__st_weight`
-              FROM (
-                SELECT
-                  `cust`,
-                  `amount`
-                FROM `__st_after_orders`
-              ) AS `t`
-              UNION ALL
-              SELECT
-                `cust`,
-                `amount`,
-                -`__st_weight` AS `__st_weight`
+                `t1`.`__st_weight`
               FROM (
                 SELECT
                   `cust`,
                   `amount`,
                   `__st_weight`
                 FROM `__st_changes_orders`
-              ) AS `t`
-            ) AS `t2`
-              ON `cust` = `cust_id`
-          ) AS `t1`
+              ) AS `t1`
+              JOIN (
+                SELECT
+                  `cust_id`,
+                  `region`
+                FROM `__st_after_customers`
+              ) AS `t2`
+                ON `cust` = `cust_id`
+            ) AS `t1`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `amount`,
+            `region`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `cust`,
+              `amount`,
+              `cust_id`,
+              `region`,
+              `__st_weight`
+            FROM (
+              SELECT /*+ BROADCAST(`t1`) */
+                `cust_id`,
+                `region`,
+                `cust`,
+                `amount`,
+                `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+              FROM (
+                SELECT
+                  `cust_id`,
+                  `region`,
+                  `__st_weight`
+                FROM `__st_changes_customers`
+              ) AS `t1`
+              JOIN (
+                SELECT
+                  `cust`,
+                  `amount`,
+                  CAST(1 AS BIGINT) AS `__st_weight`
+                FROM (
+                  SELECT
+                    `cust`,
+                    `amount`
+                  FROM `__st_after_orders`
+                ) AS `t`
+                UNION ALL
+                SELECT
+                  `cust`,
+                  `amount`,
+                  -`__st_weight` AS `__st_weight`
+                FROM (
+                  SELECT
+                    `cust`,
+                    `amount`,
+                    `__st_weight`
+                  FROM `__st_changes_orders`
+                ) AS `t`
+              ) AS `t2`
+                ON `cust` = `cust_id`
+            ) AS `t1`
+          ) AS `t`
         ) AS `t`
         WHERE
           `__st_weight` <> 0

@@ -161,7 +161,6 @@ SELECT DISTINCT
 FROM (
   SELECT
     `cust`,
-    `amount`,
     `__st_weight`
   FROM `__st_changes_orders`
 ) AS `t`

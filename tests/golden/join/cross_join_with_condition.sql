@@ -100,88 +100,100 @@ SELECT
   `__st_weight`
 FROM (
   SELECT
-    `a`,
     `b`,
-    `a_2`,
     `c`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
       `a`,
       `b`,
       `a_2`,
       `c`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`t1`) */
         `a`,
         `b`,
-        `__st_weight`
-      FROM `__st_changes_u`
-      WHERE
-        `b` > 1
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `a` AS `a_2`,
-        `c`
-      FROM `__st_after_w`
-    ) AS `t2`
-      ON `a` < `a_2`
-  ) AS `t1`
-  UNION ALL
-  SELECT
-    `a`,
-    `b`,
-    `a_2`,
-    `c`,
-    `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `a_2`,
-      `c`,
-      `a`,
-      `b`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
+        `a_2`,
         `c`,
-        `__st_weight`
-      FROM `__st_changes_w`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `a`,
-        `b`,
-        `__st_weight`
+        `t1`.`__st_weight`
       FROM (
         SELECT
           `a`,
           `b`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`,
-            `b`
-          FROM `__st_after_u`
-        ) AS `t`
-        UNION ALL
+          `__st_weight`
+        FROM `__st_changes_u`
+        WHERE
+          `b` > 1
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `a` AS `a_2`,
+          `c`
+        FROM `__st_after_w`
+      ) AS `t2`
+        ON `a` < `a_2`
+    ) AS `t1`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `b`,
+    `c`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a`,
+      `b`,
+      `a_2`,
+      `c`,
+      `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `a_2`,
+        `c`,
+        `a`,
+        `b`,
+        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_2`,
+          `c`,
+          `__st_weight`
+        FROM `__st_changes_w`
+      ) AS `t1`
+      JOIN (
         SELECT
           `a`,
           `b`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
           SELECT
             `a`,
             `b`,
-            `__st_weight`
-          FROM `__st_changes_u`
+            CAST(1 AS BIGINT) AS `__st_weight`
+          FROM (
+            SELECT
+              `a`,
+              `b`
+            FROM `__st_after_u`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `a`,
+            `b`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `a`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_u`
+          ) AS `t`
         ) AS `t`
-      ) AS `t`
-      WHERE
-        `b` > 1
-    ) AS `t2`
-      ON `a` < `a_2`
-  ) AS `t1`
+        WHERE
+          `b` > 1
+      ) AS `t2`
+        ON `a` < `a_2`
+    ) AS `t1`
+  ) AS `t`
 ) AS `t`

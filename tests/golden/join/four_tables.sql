@@ -261,15 +261,10 @@ SELECT
 FROM (
   SELECT
     `k`,
-    `k_2`,
-    `m`,
-    `m_2`,
-    `n`,
-    `n_2`,
     `s`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
       `k`,
       `k_2`,
       `m`,
@@ -277,7 +272,7 @@ FROM (
       `n`,
       `n_2`,
       `s`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
       SELECT /*+ BROADCAST(`t1`) */
         `k`,
@@ -285,63 +280,69 @@ FROM (
         `m`,
         `m_2`,
         `n`,
+        `n_2`,
+        `s`,
         `t1`.`__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`t1`) */
           `k`,
           `k_2`,
           `m`,
+          `m_2`,
+          `n`,
           `t1`.`__st_weight`
         FROM (
-          SELECT
+          SELECT /*+ BROADCAST(`t1`) */
             `k`,
-            `__st_weight`
-          FROM `__st_changes_a`
+            `k_2`,
+            `m`,
+            `t1`.`__st_weight`
+          FROM (
+            SELECT
+              `k`,
+              `__st_weight`
+            FROM `__st_changes_a`
+          ) AS `t1`
+          JOIN (
+            SELECT
+              `k` AS `k_2`,
+              `m`
+            FROM `__st_after_b`
+          ) AS `t2`
+            ON `k` = `k_2`
         ) AS `t1`
         JOIN (
           SELECT
-            `k` AS `k_2`,
-            `m`
-          FROM `__st_after_b`
+            `m` AS `m_2`,
+            `n`
+          FROM `__st_after_c`
         ) AS `t2`
-          ON `k` = `k_2`
+          ON `m` = `m_2`
       ) AS `t1`
       JOIN (
         SELECT
-          `m` AS `m_2`,
-          `n`
-        FROM `__st_after_c`
+          `n` AS `n_2`,
+          `s`
+        FROM `__st_after_d`
       ) AS `t2`
-        ON `m` = `m_2`
+        ON `n` = `n_2`
     ) AS `t1`
-    JOIN (
-      SELECT
-        `n` AS `n_2`,
-        `s`
-      FROM `__st_after_d`
-    ) AS `t2`
-      ON `n` = `n_2`
-  ) AS `t1`
+  ) AS `t`
   UNION ALL
   SELECT
     `k`,
-    `k_2`,
-    `m`,
-    `m_2`,
-    `n`,
-    `n_2`,
     `s`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
+      `k`,
       `k_2`,
       `m`,
-      `k`,
       `m_2`,
       `n`,
       `n_2`,
       `s`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
       SELECT /*+ BROADCAST(`t1`) */
         `k_2`,
@@ -349,59 +350,65 @@ FROM (
         `k`,
         `m_2`,
         `n`,
+        `n_2`,
+        `s`,
         `t1`.`__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`t1`) */
           `k_2`,
           `m`,
           `k`,
-          `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+          `m_2`,
+          `n`,
+          `t1`.`__st_weight`
         FROM (
-          SELECT
-            `k` AS `k_2`,
+          SELECT /*+ BROADCAST(`t1`) */
+            `k_2`,
             `m`,
-            `__st_weight`
-          FROM `__st_changes_b`
+            `k`,
+            `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `k` AS `k_2`,
+              `m`,
+              `__st_weight`
+            FROM `__st_changes_b`
+          ) AS `t1`
+          JOIN `__st_terms_1` AS `t2`
+            ON `k` = `k_2`
         ) AS `t1`
-        JOIN `__st_terms_1` AS `t2`
-          ON `k` = `k_2`
+        JOIN (
+          SELECT
+            `m` AS `m_2`,
+            `n`
+          FROM `__st_after_c`
+        ) AS `t2`
+          ON `m` = `m_2`
       ) AS `t1`
       JOIN (
         SELECT
-          `m` AS `m_2`,
-          `n`
-        FROM `__st_after_c`
+          `n` AS `n_2`,
+          `s`
+        FROM `__st_after_d`
       ) AS `t2`
-        ON `m` = `m_2`
+        ON `n` = `n_2`
     ) AS `t1`
-    JOIN (
-      SELECT
-        `n` AS `n_2`,
-        `s`
-      FROM `__st_after_d`
-    ) AS `t2`
-      ON `n` = `n_2`
-  ) AS `t1`
+  ) AS `t`
   UNION ALL
   SELECT
     `k`,
-    `k_2`,
-    `m`,
-    `m_2`,
-    `n`,
-    `n_2`,
     `s`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `m_2`,
-      `n`,
+    SELECT
+      `k`,
       `k_2`,
       `m`,
-      `k`,
+      `m_2`,
+      `n`,
       `n_2`,
       `s`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
       SELECT /*+ BROADCAST(`t1`) */
         `m_2`,
@@ -409,55 +416,61 @@ FROM (
         `k_2`,
         `m`,
         `k`,
-        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+        `n_2`,
+        `s`,
+        `t1`.`__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`t1`) */
           `m_2`,
           `n`,
           `k_2`,
           `m`,
+          `k`,
           `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
         FROM (
-          SELECT
-            `m` AS `m_2`,
+          SELECT /*+ BROADCAST(`t1`) */
+            `m_2`,
             `n`,
-            `__st_weight`
-          FROM `__st_changes_c`
+            `k_2`,
+            `m`,
+            `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `m` AS `m_2`,
+              `n`,
+              `__st_weight`
+            FROM `__st_changes_c`
+          ) AS `t1`
+          JOIN `__st_terms_2` AS `t2`
+            ON `m` = `m_2`
         ) AS `t1`
-        JOIN `__st_terms_2` AS `t2`
-          ON `m` = `m_2`
+        JOIN `__st_terms_1` AS `t2`
+          ON `k` = `k_2`
       ) AS `t1`
-      JOIN `__st_terms_1` AS `t2`
-        ON `k` = `k_2`
+      JOIN (
+        SELECT
+          `n` AS `n_2`,
+          `s`
+        FROM `__st_after_d`
+      ) AS `t2`
+        ON `n` = `n_2`
     ) AS `t1`
-    JOIN (
-      SELECT
-        `n` AS `n_2`,
-        `s`
-      FROM `__st_after_d`
-    ) AS `t2`
-      ON `n` = `n_2`
-  ) AS `t1`
+  ) AS `t`
   UNION ALL
   SELECT
     `k`,
-    `k_2`,
-    `m`,
-    `m_2`,
-    `n`,
-    `n_2`,
     `s`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `n_2`,
-      `s`,
-      `m_2`,
-      `n`,
+    SELECT
+      `k`,
       `k_2`,
       `m`,
-      `k`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      `m_2`,
+      `n`,
+      `n_2`,
+      `s`,
+      `__st_weight`
     FROM (
       SELECT /*+ BROADCAST(`t1`) */
         `n_2`,
@@ -466,6 +479,7 @@ FROM (
         `n`,
         `k_2`,
         `m`,
+        `k`,
         `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`t1`) */
@@ -473,44 +487,54 @@ FROM (
           `s`,
           `m_2`,
           `n`,
+          `k_2`,
+          `m`,
           `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
         FROM (
-          SELECT
-            `n` AS `n_2`,
+          SELECT /*+ BROADCAST(`t1`) */
+            `n_2`,
             `s`,
-            `__st_weight`
-          FROM `__st_changes_d`
-        ) AS `t1`
-        JOIN (
-          SELECT
             `m_2`,
             `n`,
-            CAST(1 AS BIGINT) AS `__st_weight`
+            `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
           FROM (
             SELECT
-              `m` AS `m_2`,
-              `n`
-            FROM `__st_after_c`
-          ) AS `t`
-          UNION ALL
-          SELECT
-            `m_2`,
-            `n`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT
-              `m` AS `m_2`,
-              `n`,
+              `n` AS `n_2`,
+              `s`,
               `__st_weight`
-            FROM `__st_changes_c`
-          ) AS `t`
-        ) AS `t2`
-          ON `n` = `n_2`
+            FROM `__st_changes_d`
+          ) AS `t1`
+          JOIN (
+            SELECT
+              `m_2`,
+              `n`,
+              CAST(1 AS BIGINT) AS `__st_weight`
+            FROM (
+              SELECT
+                `m` AS `m_2`,
+                `n`
+              FROM `__st_after_c`
+            ) AS `t`
+            UNION ALL
+            SELECT
+              `m_2`,
+              `n`,
+              -`__st_weight` AS `__st_weight`
+            FROM (
+              SELECT
+                `m` AS `m_2`,
+                `n`,
+                `__st_weight`
+              FROM `__st_changes_c`
+            ) AS `t`
+          ) AS `t2`
+            ON `n` = `n_2`
+        ) AS `t1`
+        JOIN `__st_terms_2` AS `t2`
+          ON `m` = `m_2`
       ) AS `t1`
-      JOIN `__st_terms_2` AS `t2`
-        ON `m` = `m_2`
+      JOIN `__st_terms_1` AS `t2`
+        ON `k` = `k_2`
     ) AS `t1`
-    JOIN `__st_terms_1` AS `t2`
-      ON `k` = `k_2`
-  ) AS `t1`
+  ) AS `t`
 ) AS `t`

@@ -132,77 +132,25 @@ SELECT
 FROM (
   SELECT
     `id`,
-    `a`,
     `s`,
-    `id_2`,
     `s_2`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
       `id`,
       `a`,
       `s`,
       `id_2`,
       `s_2`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`t1`) */
         `id`,
         `a`,
         `s`,
-        `__st_weight`
-      FROM `__st_changes_staff`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `id` AS `id_2`,
-        `s` AS `s_2`
-      FROM `__st_after_staff`
-    ) AS `t2`
-      ON `a` = `id_2`
-  ) AS `t1`
-  UNION ALL
-  SELECT
-    `id`,
-    `a`,
-    `s`,
-    `id_2`,
-    `s_2`,
-    `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `id_2`,
-      `s_2`,
-      `id`,
-      `a`,
-      `s`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
-        `id` AS `id_2`,
-        `s` AS `s_2`,
-        `__st_weight`
-      FROM `__st_changes_staff`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `id`,
-        `a`,
-        `s`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          `s`
-        FROM `__st_after_staff`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `s`,
-        -`__st_weight` AS `__st_weight`
+        `id_2`,
+        `s_2`,
+        `t1`.`__st_weight`
       FROM (
         SELECT
           `id`,
@@ -210,8 +158,74 @@ FROM (
           `s`,
           `__st_weight`
         FROM `__st_changes_staff`
-      ) AS `t`
-    ) AS `t2`
-      ON `a` = `id_2`
-  ) AS `t1`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `id` AS `id_2`,
+          `s` AS `s_2`
+        FROM `__st_after_staff`
+      ) AS `t2`
+        ON `a` = `id_2`
+    ) AS `t1`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `id`,
+    `s`,
+    `s_2`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `s`,
+      `id_2`,
+      `s_2`,
+      `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `id_2`,
+        `s_2`,
+        `id`,
+        `a`,
+        `s`,
+        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `id` AS `id_2`,
+          `s` AS `s_2`,
+          `__st_weight`
+        FROM `__st_changes_staff`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `id`,
+          `a`,
+          `s`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `s`
+          FROM `__st_after_staff`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `a`,
+          `s`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `s`,
+            `__st_weight`
+          FROM `__st_changes_staff`
+        ) AS `t`
+      ) AS `t2`
+        ON `a` = `id_2`
+    ) AS `t1`
+  ) AS `t`
 ) AS `t`

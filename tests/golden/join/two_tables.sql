@@ -131,77 +131,89 @@ SELECT
 FROM (
   SELECT
     `id`,
-    `cust`,
-    `cust_id`,
     `name`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
       `id`,
       `cust`,
       `cust_id`,
       `name`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`t1`) */
         `id`,
         `cust`,
-        `__st_weight`
-      FROM `__st_changes_orders`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `cust_id`,
-        `name`
-      FROM `__st_after_customers`
-    ) AS `t2`
-      ON `cust` = `cust_id`
-  ) AS `t1`
-  UNION ALL
-  SELECT
-    `id`,
-    `cust`,
-    `cust_id`,
-    `name`,
-    `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `cust_id`,
-      `name`,
-      `id`,
-      `cust`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
         `cust_id`,
         `name`,
-        `__st_weight`
-      FROM `__st_changes_customers`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `id`,
-        `cust`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `cust`
-        FROM `__st_after_orders`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `cust`,
-        -`__st_weight` AS `__st_weight`
+        `t1`.`__st_weight`
       FROM (
         SELECT
           `id`,
           `cust`,
           `__st_weight`
         FROM `__st_changes_orders`
-      ) AS `t`
-    ) AS `t2`
-      ON `cust` = `cust_id`
-  ) AS `t1`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `cust_id`,
+          `name`
+        FROM `__st_after_customers`
+      ) AS `t2`
+        ON `cust` = `cust_id`
+    ) AS `t1`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `id`,
+    `name`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `cust`,
+      `cust_id`,
+      `name`,
+      `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `cust_id`,
+        `name`,
+        `id`,
+        `cust`,
+        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `cust_id`,
+          `name`,
+          `__st_weight`
+        FROM `__st_changes_customers`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `id`,
+          `cust`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `cust`
+          FROM `__st_after_orders`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `id`,
+          `cust`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `cust`,
+            `__st_weight`
+          FROM `__st_changes_orders`
+        ) AS `t`
+      ) AS `t2`
+        ON `cust` = `cust_id`
+    ) AS `t1`
+  ) AS `t`
 ) AS `t`

@@ -386,93 +386,107 @@ FROM (
   SELECT
     `cust_id`,
     `name`,
-    `cust_2`,
     `n`,
     `__st_weight`
   FROM (
-    SELECT /*+ BROADCAST(`t1`) */
+    SELECT
       `cust_id`,
       `name`,
       `cust_2`,
       `n`,
-      `t1`.`__st_weight`
+      `__st_weight`
     FROM (
-      SELECT
+      SELECT /*+ BROADCAST(`t1`) */
         `cust_id`,
         `name`,
-        `__st_weight`
-      FROM `__st_changes_customers`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `cust` AS `cust_2`,
-        `count` AS `n`
-      FROM (
-        SELECT
-          `cust`,
-          count(*) AS `count`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`cust`
-          FROM (
-            SELECT
-              `cust`
-            FROM `__st_after_orders`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`cust` = `k`.`cust_id`
-        ) AS `t`
-        GROUP BY
-          `cust`
-      ) AS `t`
-    ) AS `t2`
-      ON `cust_2` = `cust_id`
-  ) AS `t1`
-  UNION ALL
-  SELECT
-    `cust_id`,
-    `name`,
-    `cust_2`,
-    `n`,
-    `__st_weight`
-  FROM (
-    SELECT /*+ BROADCAST(`t1`) */
-      `cust_2`,
-      `n`,
-      `cust_id`,
-      `name`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
-        `cust` AS `cust_2`,
-        `count` AS `n`,
-        `__st_weight`
-      FROM `__st_net_2` AS `t`
-    ) AS `t1`
-    JOIN (
-      SELECT
-        `cust_id`,
-        `name`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `cust_id`,
-          `name`
-        FROM `__st_after_customers`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `cust_id`,
-        `name`,
-        -`__st_weight` AS `__st_weight`
+        `cust_2`,
+        `n`,
+        `t1`.`__st_weight`
       FROM (
         SELECT
           `cust_id`,
           `name`,
           `__st_weight`
         FROM `__st_changes_customers`
-      ) AS `t`
-    ) AS `t2`
-      ON `cust_2` = `cust_id`
-  ) AS `t1`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `cust` AS `cust_2`,
+          `count` AS `n`
+        FROM (
+          SELECT
+            `cust`,
+            count(*) AS `count`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`cust`
+            FROM (
+              SELECT
+                `cust`
+              FROM `__st_after_orders`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
+              ON `t`.`cust` = `k`.`cust_id`
+          ) AS `t`
+          GROUP BY
+            `cust`
+        ) AS `t`
+      ) AS `t2`
+        ON `cust_2` = `cust_id`
+    ) AS `t1`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `cust_id`,
+    `name`,
+    `n`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `cust_id`,
+      `name`,
+      `cust_2`,
+      `n`,
+      `__st_weight`
+    FROM (
+      SELECT /*+ BROADCAST(`t1`) */
+        `cust_2`,
+        `n`,
+        `cust_id`,
+        `name`,
+        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `cust` AS `cust_2`,
+          `count` AS `n`,
+          `__st_weight`
+        FROM `__st_net_2` AS `t`
+      ) AS `t1`
+      JOIN (
+        SELECT
+          `cust_id`,
+          `name`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `cust_id`,
+            `name`
+          FROM `__st_after_customers`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `cust_id`,
+          `name`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `cust_id`,
+            `name`,
+            `__st_weight`
+          FROM `__st_changes_customers`
+        ) AS `t`
+      ) AS `t2`
+        ON `cust_2` = `cust_id`
+    ) AS `t1`
+  ) AS `t`
 ) AS `t`

@@ -757,43 +757,48 @@ WITH `__st_keys_2` AS (
     NOT `a` IS NULL
 ), `__st_net_3` AS (
   SELECT
-    `id`,
     `a`,
     `__st_weight`
   FROM (
     SELECT
-      `id`,
       `a`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `id`,
         `a`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_2` AS `t`
+      FROM (
+        SELECT
+          `a`
+        FROM `__st_step_2` AS `t`
+      ) AS `t`
       UNION ALL
       SELECT
-        `id`,
         `a`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`__st_weight`
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
         FROM (
-          SELECT
-            `id`,
-            `a`,
-            `__st_weight`
-          FROM `__st_changes_r`
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` = `k`.`a`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_4` AS `k`
-          ON `t`.`a` = `k`.`a`
       ) AS `t`
     ) AS `t`
     GROUP BY
-      `id`,
       `a`
   ) AS `s`
   WHERE
@@ -855,11 +860,9 @@ WITH `__st_keys_2` AS (
         FROM `__st_terms_2` AS `l`
         LEFT ANTI JOIN (
           SELECT
-            `id`,
             `a`
           FROM (
             SELECT
-              `id`,
               `a`,
               CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
               explode(

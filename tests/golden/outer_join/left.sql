@@ -376,50 +376,40 @@ WITH `__st_keys_2` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `a_2`,
     `b_2`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `a_2`,
       `b_2`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`b_2`,
-        `l`.`__st_weight`
+      SELECT
+        `id`,
+        `b_2`,
+        `__st_weight`
       FROM (
-        SELECT
-          `id`,
-          `a`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `l`
-      LEFT JOIN `__st_step_1` AS `r`
-        ON `a` = `a_2`
-      UNION ALL
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`b_2`,
-        `l`.`__st_weight`
-      FROM `__st_terms_1` AS `l`
-      LEFT JOIN `__st_step_1` AS `r`
-        ON `a` = `a_2`
+        SELECT /*+ BROADCAST(`r`) */
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_2`,
+          `r`.`b_2`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT JOIN `__st_step_1` AS `r`
+          ON `a` = `a_2`
+      ) AS `t`
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `a_2`,
         `b_2`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
@@ -428,37 +418,59 @@ WITH `__st_keys_2` AS (
           `r`.`b_2`,
           `l`.`__st_weight`
         FROM `__st_terms_1` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_2`,
-            `b_2`
-          FROM (
+        LEFT JOIN `__st_step_1` AS `r`
+          ON `a` = `a_2`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `a_2`,
+          `b_2`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `r`.`a_2`,
+            `r`.`b_2`,
+            `l`.`__st_weight`
+          FROM `__st_terms_1` AS `l`
+          LEFT JOIN (
             SELECT
               `a_2`,
-              `b_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `r`
-          ON `a` = `a_2`
+              `b_2`
+            FROM (
+              SELECT
+                `a_2`,
+                `b_2`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `r`
+            ON `a` = `a_2`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `a_2`,
       `b_2`
   ) AS `s`
   WHERE

@@ -268,60 +268,45 @@ WITH `__st_keys_1` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `a_2`,
     `b_2`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `a_2`,
       `b_2`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`b_2`,
-        `l`.`__st_weight`
+        `id`,
+        `b_2`,
+        `__st_weight`
       FROM (
         SELECT
-          `id`,
-          `a`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `l`
-      LEFT JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `__st_after_u`
-      ) AS `r`
-        ON `a` BETWEEN `a_2` AND `b_2`
-      UNION ALL
-      SELECT
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`b_2`,
-        `l`.`__st_weight`
-      FROM `__st_step_1` AS `l`
-      LEFT JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `__st_after_u`
-      ) AS `r`
-        ON `a` BETWEEN `a_2` AND `b_2`
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_2`,
+          `r`.`b_2`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT JOIN (
+          SELECT
+            `a` AS `a_2`,
+            `b` AS `b_2`
+          FROM `__st_after_u`
+        ) AS `r`
+          ON `a` BETWEEN `a_2` AND `b_2`
+      ) AS `t`
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `a_2`,
         `b_2`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT
           `l`.`id`,
@@ -332,35 +317,62 @@ WITH `__st_keys_1` AS (
         FROM `__st_step_1` AS `l`
         LEFT JOIN (
           SELECT
-            `a_2`,
-            `b_2`
-          FROM (
-            SELECT
-              `a_2`,
-              `b_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
+            `a` AS `a_2`,
+            `b` AS `b_2`
+          FROM `__st_after_u`
         ) AS `r`
           ON `a` BETWEEN `a_2` AND `b_2`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `b_2`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `a_2`,
+          `b_2`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `l`.`id`,
+            `l`.`a`,
+            `r`.`a_2`,
+            `r`.`b_2`,
+            `l`.`__st_weight`
+          FROM `__st_step_1` AS `l`
+          LEFT JOIN (
+            SELECT
+              `a_2`,
+              `b_2`
+            FROM (
+              SELECT
+                `a_2`,
+                `b_2`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `r`
+            ON `a` BETWEEN `a_2` AND `b_2`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `a_2`,
       `b_2`
   ) AS `s`
   WHERE

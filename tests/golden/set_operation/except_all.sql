@@ -329,8 +329,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      1 AS `left`,
-      0 AS `right`,
       `__st_weight`
     FROM (
       SELECT
@@ -349,8 +347,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      0 AS `left`,
-      1 AS `right`,
       `__st_weight`
     FROM (
       SELECT
@@ -387,8 +383,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      1 AS `left`,
-      0 AS `right`,
       `__st_weight`
     FROM (
       SELECT
@@ -407,8 +401,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      0 AS `left`,
-      1 AS `right`,
       `__st_weight`
     FROM (
       SELECT
@@ -446,8 +438,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      1 AS `left`,
-      0 AS `right`,
       `__st_weight`
     FROM (
       SELECT
@@ -466,8 +456,6 @@ WITH `__st_keys_1` AS (
     SELECT
       `a_5`,
       `b_5`,
-      0 AS `left`,
-      1 AS `right`,
       `__st_weight`
     FROM (
       SELECT

@@ -606,49 +606,56 @@ WITH `__st_keys_1` AS (
   SELECT
     `id`,
     `a`,
-    `b`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
       `a`,
-      `b`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
         `a`,
-        `b`,
         CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_2` AS `t`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `__st_step_2` AS `t`
+      ) AS `t`
       UNION ALL
       SELECT
         `id`,
         `a`,
-        `b`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`b`,
-          `t`.`__st_weight`
+        SELECT
+          `id`,
+          `a`,
+          `b`,
+          -`__st_weight` AS `__st_weight`
         FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            `__st_weight`
-          FROM `__st_changes_r`
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`b`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
         ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `b`
+      `a`
   ) AS `s`
   WHERE
     `__st_weight` <> 0
@@ -687,13 +694,11 @@ WITH `__st_keys_1` AS (
         FROM (
           SELECT
             `id`,
-            `a`,
-            `b`
+            `a`
           FROM (
             SELECT
               `id`,
               `a`,
-              `b`,
               CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
               explode(
                 sequence(
@@ -725,7 +730,6 @@ WITH `__st_keys_1` AS (
     `every`
   FROM (
     SELECT
-      `id`,
       1 AS `every`,
       `__st_weight`
     FROM (
@@ -760,29 +764,36 @@ WITH `__st_keys_1` AS (
         FROM (
           SELECT
             `id`,
-            `a`,
-            `b`,
             CAST(1 AS BIGINT) AS `__st_weight`
           FROM (
             SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `__st_after_r`
+              `id`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `b`
+              FROM `__st_after_r`
+            ) AS `t`
           ) AS `t`
           UNION ALL
           SELECT
             `id`,
-            `a`,
-            `b`,
-            -`__st_weight` AS `__st_weight`
+            `__st_weight`
           FROM (
             SELECT
               `id`,
               `a`,
               `b`,
-              `__st_weight`
-            FROM `__st_changes_r`
+              -`__st_weight` AS `__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `b`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
           ) AS `t`
         ) AS `t`
       ) AS `t`
@@ -797,84 +808,89 @@ WITH `__st_keys_1` AS (
     `__st_weight` <> 0
 ), `__st_net_6` AS (
   SELECT
-    `every`,
     `sum`,
     `__st_weight`
   FROM (
     SELECT
-      `every`,
       `sum`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `every`,
         `sum`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
-          `every`,
-          sum(`id`) AS `sum`
+          `sum`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`every`
+          SELECT
+            `every`,
+            sum(`id`) AS `sum`
           FROM (
-            SELECT
-              `id`,
-              1 AS `every`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`every`
             FROM (
               SELECT
                 `id`,
-                `a`,
-                `b`
-              FROM `__st_after_r`
+                1 AS `every`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`,
+                  `b`
+                FROM `__st_after_r`
+              ) AS `t`
             ) AS `t`
+            LEFT SEMI JOIN `__st_keys_3` AS `k`
+              ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
+          GROUP BY
+            `every`
         ) AS `t`
-        GROUP BY
-          `every`
       ) AS `t`
       UNION ALL
       SELECT
-        `every`,
         `sum`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT
           `every`,
-          sum(`id`) AS `sum`
+          `sum`,
+          -CAST(1 AS BIGINT) AS `__st_weight`
         FROM (
           SELECT
-            `id`,
-            `every`
+            `every`,
+            sum(`id`) AS `sum`
           FROM (
             SELECT
               `id`,
-              `every`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_5` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
+              `every`
+            FROM (
+              SELECT
+                `id`,
+                `every`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_5` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `t`
+          GROUP BY
+            `every`
         ) AS `t`
-        GROUP BY
-          `every`
       ) AS `t`
     ) AS `t`
     GROUP BY
-      `every`,
       `sum`
   ) AS `s`
   WHERE

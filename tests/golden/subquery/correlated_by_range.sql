@@ -875,29 +875,37 @@ WITH `__st_keys_1` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_1` AS `t`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_1` AS `t`
+        ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
           FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -998,29 +1006,37 @@ WITH `__st_keys_1` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_1` AS `t`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_1` AS `t`
+        ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
           FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -1100,26 +1116,34 @@ WITH `__st_keys_1` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
         FROM (
           SELECT
-            `id`,
             `a`
-          FROM `__st_after_r`
+          FROM (
+            SELECT
+              `id`,
+              `a`
+            FROM `__st_after_r`
+          ) AS `t`
         ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
           SELECT
             `id`,
             `a`,
-            `__st_weight`
-          FROM `__st_changes_r`
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -1135,83 +1159,94 @@ FROM (
   SELECT
     `a_4`,
     `a_2`,
-    `b_2`,
     `__st_weight`
   FROM (
     SELECT
       `a_4`,
       `a_2`,
-      `b_2`,
       `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`t1`) */
+      SELECT
         `a_4`,
         `a_2`,
         `b_2`,
-        `t1`.`__st_weight`
+        `__st_weight`
       FROM (
-        SELECT
-          `a_3` AS `a_4`,
-          `__st_weight`
-        FROM `__st_net_2` AS `t`
+        SELECT /*+ BROADCAST(`t1`) */
+          `a_4`,
+          `a_2`,
+          `b_2`,
+          `t1`.`__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_4`,
+            `__st_weight`
+          FROM `__st_net_2` AS `t`
+        ) AS `t1`
+        CROSS JOIN (
+          SELECT
+            `a` AS `a_2`,
+            `b` AS `b_2`
+          FROM `__st_after_u`
+        ) AS `t2`
       ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `__st_after_u`
-      ) AS `t2`
-    ) AS `t1`
+    ) AS `t`
     UNION ALL
     SELECT
       `a_4`,
       `a_2`,
-      `b_2`,
       `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`t1`) */
+      SELECT
+        `a_4`,
         `a_2`,
         `b_2`,
-        `a_4`,
-        `t1`.`__st_weight`
+        `__st_weight`
       FROM (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`,
-          `__st_weight`
-        FROM `__st_changes_u`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a_3` AS `a_4`
+        SELECT /*+ BROADCAST(`t1`) */
+          `a_2`,
+          `b_2`,
+          `a_4`,
+          `t1`.`__st_weight`
         FROM (
-          SELECT DISTINCT
-            `a_3`
+          SELECT
+            `a` AS `a_2`,
+            `b` AS `b_2`,
+            `__st_weight`
+          FROM `__st_changes_u`
+        ) AS `t1`
+        CROSS JOIN (
+          SELECT
+            `a_3` AS `a_4`
           FROM (
-            SELECT
+            SELECT DISTINCT
               `a_3`
             FROM (
               SELECT
-                `a_3`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_3` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
+                `a_3`
+              FROM (
+                SELECT
+                  `a_3`,
+                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                  explode(
+                    sequence(
+                      CAST(1 AS BIGINT),
+                      CAST(IF(
+                        `__st_weight` < 0,
+                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                        `__st_weight`
+                      ) AS BIGINT)
+                    )
+                  ) AS `__st_n`
+                FROM `__st_net_3` AS `t`
+                WHERE
+                  `__st_weight` <> 0
+              ) AS `s`
+            ) AS `t`
           ) AS `t`
-        ) AS `t`
-      ) AS `t2`
-    ) AS `t1`
+        ) AS `t2`
+      ) AS `t1`
+    ) AS `t`
   ) AS `t`
   WHERE
     `a_2` < `a_4`
@@ -1231,41 +1266,49 @@ WITH `__st_net_4` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
+          SELECT
+            `a`
           FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_after_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`
+            FROM (
+              SELECT
+                `id`,
+                `a`
+              FROM `__st_after_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
         ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
           FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_2` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -1412,29 +1455,37 @@ WITH `__st_keys_3` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_4` AS `t`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_4` AS `t`
+        ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
           FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_3` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -1594,12 +1645,10 @@ WITH `__st_keys_3` AS (
           FROM (
             SELECT
               `a_4`,
-              `a_2`,
               `b_2`
             FROM (
               SELECT
                 `a_4`,
-                `a_2`,
                 `b_2`,
                 CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
                 explode(
@@ -1612,7 +1661,13 @@ WITH `__st_keys_3` AS (
                     ) AS BIGINT)
                   )
                 ) AS `__st_n`
-              FROM `__st_net_6` AS `t`
+              FROM (
+                SELECT
+                  `a_4`,
+                  `b_2`,
+                  `__st_weight`
+                FROM `__st_net_6` AS `t`
+              ) AS `t`
               WHERE
                 `__st_weight` <> 0
             ) AS `s`
@@ -1639,7 +1694,6 @@ FROM (
     `__st_weight`
   FROM (
     SELECT
-      `max` AS `max_b`,
       `a_5`,
       `__st_weight`
     FROM `__st_net_7` AS `t`
@@ -1831,29 +1885,37 @@ WITH `__st_keys_5` AS (
         `__st_weight`
       FROM (
         SELECT
-          `id`,
           `a`,
           CAST(1 AS BIGINT) AS `__st_weight`
-        FROM `__st_step_5` AS `t`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_5` AS `t`
+        ) AS `t`
         UNION ALL
         SELECT
-          `id`,
           `a`,
-          -`__st_weight` AS `__st_weight`
+          `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`__st_weight`
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
           FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_5` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_5` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
         ) AS `t`
       ) AS `t`
     ) AS `t`
@@ -1914,19 +1976,16 @@ WITH `__st_terms_1` AS (
 ), `__st_net_9` AS (
   SELECT
     `a_4`,
-    `a_2`,
     `b_2`,
     `__st_weight`
   FROM (
     SELECT
       `a_4`,
-      `a_2`,
       `b_2`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `a_4`,
-        `a_2`,
         `b_2`,
         `__st_weight`
       FROM (
@@ -1936,25 +1995,31 @@ WITH `__st_terms_1` AS (
           `b_2`,
           `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`t1`) */
+          SELECT
             `a_4`,
             `a_2`,
             `b_2`,
-            `t2`.`__st_weight`
+            `__st_weight`
           FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM `__st_distinct_rows_2` AS `t`
+            SELECT /*+ BROADCAST(`t1`) */
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              `t2`.`__st_weight`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`
+              FROM `__st_distinct_rows_2` AS `t`
+            ) AS `t1`
+            CROSS JOIN `__st_terms_1` AS `t2`
           ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
+        ) AS `t`
+        WHERE
+          `a_2` < `a_4`
       ) AS `t`
-      WHERE
-        `a_2` < `a_4`
     ) AS `t`
     GROUP BY
       `a_4`,
-      `a_2`,
       `b_2`
   ) AS `s`
   WHERE
@@ -1962,50 +2027,40 @@ WITH `__st_terms_1` AS (
 ), `__st_net_10` AS (
   SELECT
     `id`,
-    `a`,
-    `a_5`,
     `scalar`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `a_5`,
       `scalar`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_5`,
-        `r`.`scalar`,
-        `l`.`__st_weight`
+      SELECT
+        `id`,
+        `scalar`,
+        `__st_weight`
       FROM (
-        SELECT
-          `id`,
-          `a`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `l`
-      LEFT JOIN `__st_step_6` AS `r`
-        ON `a` IS NOT DISTINCT FROM `a_5`
-      UNION ALL
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_5`,
-        `r`.`scalar`,
-        `l`.`__st_weight`
-      FROM `__st_terms_2` AS `l`
-      LEFT JOIN `__st_step_6` AS `r`
-        ON `a` IS NOT DISTINCT FROM `a_5`
+        SELECT /*+ BROADCAST(`r`) */
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_5`,
+          `r`.`scalar`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT JOIN `__st_step_6` AS `r`
+          ON `a` IS NOT DISTINCT FROM `a_5`
+      ) AS `t`
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `a_5`,
         `scalar`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
@@ -2014,80 +2069,100 @@ WITH `__st_terms_1` AS (
           `r`.`scalar`,
           `l`.`__st_weight`
         FROM `__st_terms_2` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_5`,
-            CASE
-              WHEN `rows` > 1
-              THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
-              ELSE `only`
-            END AS `scalar`
-          FROM (
+        LEFT JOIN `__st_step_6` AS `r`
+          ON `a` IS NOT DISTINCT FROM `a_5`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `scalar`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `a_5`,
+          `scalar`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `r`.`a_5`,
+            `r`.`scalar`,
+            `l`.`__st_weight`
+          FROM `__st_terms_2` AS `l`
+          LEFT JOIN (
             SELECT
               `a_5`,
-              any_value(`max_b`) AS `only`,
-              count(*) AS `rows`
+              CASE
+                WHEN `rows` > 1
+                THEN CAST(raise_error('streamtables: a scalar subquery returned more than one row') AS INT)
+                ELSE `only`
+              END AS `scalar`
             FROM (
               SELECT
-                `max` AS `max_b`,
-                `a_5`
+                `a_5`,
+                any_value(`max_b`) AS `only`,
+                count(*) AS `rows`
               FROM (
-                SELECT /*+ BROADCAST(`r`) */
-                  `l`.`a_5`,
-                  `r`.`a_4`,
-                  `r`.`max`
+                SELECT
+                  `max` AS `max_b`,
+                  `a_5`
                 FROM (
-                  SELECT
-                    `a_3` AS `a_5`
-                  FROM `__st_distinct_rows_2` AS `t`
-                ) AS `l`
-                LEFT JOIN (
-                  SELECT
-                    `a_4`,
-                    max(`b_2`) AS `max`
+                  SELECT /*+ BROADCAST(`r`) */
+                    `l`.`a_5`,
+                    `r`.`a_4`,
+                    `r`.`max`
                   FROM (
                     SELECT
+                      `a_3` AS `a_5`
+                    FROM `__st_distinct_rows_2` AS `t`
+                  ) AS `l`
+                  LEFT JOIN (
+                    SELECT
                       `a_4`,
-                      `a_2`,
-                      `b_2`
+                      max(`b_2`) AS `max`
                     FROM (
                       SELECT
                         `a_4`,
-                        `a_2`,
-                        `b_2`,
-                        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                        explode(
-                          sequence(
-                            CAST(1 AS BIGINT),
-                            CAST(IF(
-                              `__st_weight` < 0,
-                              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                              `__st_weight`
-                            ) AS BIGINT)
-                          )
-                        ) AS `__st_n`
-                      FROM `__st_net_9` AS `t`
-                      WHERE
-                        `__st_weight` <> 0
-                    ) AS `s`
-                  ) AS `t`
-                  GROUP BY
-                    `a_4`
-                ) AS `r`
-                  ON `a_5` IS NOT DISTINCT FROM `a_4`
+                        `b_2`
+                      FROM (
+                        SELECT
+                          `a_4`,
+                          `b_2`,
+                          CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                          explode(
+                            sequence(
+                              CAST(1 AS BIGINT),
+                              CAST(IF(
+                                `__st_weight` < 0,
+                                CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                                `__st_weight`
+                              ) AS BIGINT)
+                            )
+                          ) AS `__st_n`
+                        FROM `__st_net_9` AS `t`
+                        WHERE
+                          `__st_weight` <> 0
+                      ) AS `s`
+                    ) AS `t`
+                    GROUP BY
+                      `a_4`
+                  ) AS `r`
+                    ON `a_5` IS NOT DISTINCT FROM `a_4`
+                ) AS `t`
               ) AS `t`
+              GROUP BY
+                `a_5`
             ) AS `t`
-            GROUP BY
-              `a_5`
-          ) AS `t`
-        ) AS `r`
-          ON `a` IS NOT DISTINCT FROM `a_5`
+          ) AS `r`
+            ON `a` IS NOT DISTINCT FROM `a_5`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `a_5`,
       `scalar`
   ) AS `s`
   WHERE

@@ -441,55 +441,45 @@ WITH `__st_step_2` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `a_2`,
     `count`,
     `found`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `a_2`,
       `count`,
       `found`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`count`,
-        `r`.`found`,
-        `l`.`__st_weight`
+      SELECT
+        `id`,
+        `count`,
+        `found`,
+        `__st_weight`
       FROM (
-        SELECT
-          `id`,
-          `a`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `l`
-      LEFT JOIN `__st_step_2` AS `r`
-        ON `a` = `a_2`
-      UNION ALL
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`id`,
-        `l`.`a`,
-        `r`.`a_2`,
-        `r`.`count`,
-        `r`.`found`,
-        `l`.`__st_weight`
-      FROM `__st_terms_1` AS `l`
-      LEFT JOIN `__st_step_2` AS `r`
-        ON `a` = `a_2`
+        SELECT /*+ BROADCAST(`r`) */
+          `l`.`id`,
+          `l`.`a`,
+          `r`.`a_2`,
+          `r`.`count`,
+          `r`.`found`,
+          `l`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `l`
+        LEFT JOIN `__st_step_2` AS `r`
+          ON `a` = `a_2`
+      ) AS `t`
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `a_2`,
         `count`,
         `found`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`r`) */
           `l`.`id`,
@@ -499,48 +489,73 @@ WITH `__st_step_2` AS (
           `r`.`found`,
           `l`.`__st_weight`
         FROM `__st_terms_1` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_2`,
-            `count`,
-            TRUE AS `found`
-          FROM (
+        LEFT JOIN `__st_step_2` AS `r`
+          ON `a` = `a_2`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `count`,
+        `found`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `a_2`,
+          `count`,
+          `found`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `r`.`a_2`,
+            `r`.`count`,
+            `r`.`found`,
+            `l`.`__st_weight`
+          FROM `__st_terms_1` AS `l`
+          LEFT JOIN (
             SELECT
               `a_2`,
-              count(*) AS `count`
+              `count`,
+              TRUE AS `found`
             FROM (
               SELECT
-                `a_2`
+                `a_2`,
+                count(*) AS `count`
               FROM (
                 SELECT
-                  `a_2`,
-                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                  explode(
-                    sequence(
-                      CAST(1 AS BIGINT),
-                      CAST(IF(
-                        `__st_weight` < 0,
-                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                        `__st_weight`
-                      ) AS BIGINT)
-                    )
-                  ) AS `__st_n`
-                FROM `__st_net_1` AS `t`
-                WHERE
-                  `__st_weight` <> 0
-              ) AS `s`
+                  `a_2`
+                FROM (
+                  SELECT
+                    `a_2`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_1` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+              GROUP BY
+                `a_2`
             ) AS `t`
-            GROUP BY
-              `a_2`
-          ) AS `t`
-        ) AS `r`
-          ON `a` = `a_2`
+          ) AS `r`
+            ON `a` = `a_2`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `a_2`,
       `count`,
       `found`
   ) AS `s`

@@ -385,20 +385,14 @@ WITH `__st_keys_2` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `b`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `b`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
-        `a`,
-        `b`,
         `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`r`) */
@@ -420,8 +414,6 @@ WITH `__st_keys_2` AS (
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `b`,
         `__st_weight`
       FROM (
         SELECT /*+ BROADCAST(`r`) */
@@ -436,47 +428,50 @@ WITH `__st_keys_2` AS (
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `b`,
-        -`__st_weight` AS `__st_weight`
+        `__st_weight`
       FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`id`,
-          `l`.`a`,
-          `l`.`b`,
-          `l`.`__st_weight`
-        FROM `__st_terms_1` AS `l`
-        LEFT SEMI JOIN (
-          SELECT
-            `a_2`,
-            `b_2`
-          FROM (
+        SELECT
+          `id`,
+          `a`,
+          `b`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`r`) */
+            `l`.`id`,
+            `l`.`a`,
+            `l`.`b`,
+            `l`.`__st_weight`
+          FROM `__st_terms_1` AS `l`
+          LEFT SEMI JOIN (
             SELECT
               `a_2`,
-              `b_2`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `r`
-          ON `a` = `a_2` AND `b_2` > `b`
+              `b_2`
+            FROM (
+              SELECT
+                `a_2`,
+                `b_2`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `r`
+            ON `a` = `a_2` AND `b_2` > `b`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
-      `id`,
-      `a`,
-      `b`
+      `id`
   ) AS `s`
   WHERE
     `__st_weight` <> 0

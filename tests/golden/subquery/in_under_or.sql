@@ -452,130 +452,130 @@ WITH `__st_step_2` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `b`,
-    `any`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `b`,
-      `any`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
-        `a`,
-        `b`,
-        `any`,
         `__st_weight`
       FROM (
         SELECT
           `id`,
-          `a`,
           `b`,
           `any`,
           `__st_weight`
         FROM (
-          SELECT /*+ BROADCAST(`r`) */
-            `l`.`id`,
-            `l`.`a`,
-            `l`.`b`,
-            coalesce(`r`.`__st_found`, FALSE) AS `any`,
-            `l`.`__st_weight`
+          SELECT
+            `id`,
+            `b`,
+            `any`,
+            `__st_weight`
+          FROM (
+            SELECT /*+ BROADCAST(`r`) */
+              `l`.`id`,
+              `l`.`a`,
+              `l`.`b`,
+              coalesce(`r`.`__st_found`, FALSE) AS `any`,
+              `l`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `b`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT DISTINCT
+                `b_3`,
+                TRUE AS `__st_found`
+              FROM `__st_step_2` AS `k`
+            ) AS `r`
+              ON `a` = `b_3`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `id`,
+            `b`,
+            `any`,
+            `__st_weight`
+          FROM (
+            SELECT /*+ BROADCAST(`r`) */
+              `l`.`id`,
+              `l`.`a`,
+              `l`.`b`,
+              coalesce(`r`.`__st_found`, FALSE) AS `any`,
+              `l`.`__st_weight`
+            FROM `__st_terms_1` AS `l`
+            LEFT JOIN (
+              SELECT DISTINCT
+                `b_3`,
+                TRUE AS `__st_found`
+              FROM `__st_step_2` AS `k`
+            ) AS `r`
+              ON `a` = `b_3`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `id`,
+            `b`,
+            `any`,
+            `__st_weight`
           FROM (
             SELECT
               `id`,
               `a`,
               `b`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `l`
-          LEFT JOIN (
-            SELECT DISTINCT
-              `b_3`,
-              TRUE AS `__st_found`
-            FROM `__st_step_2` AS `k`
-          ) AS `r`
-            ON `a` = `b_3`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          `b`,
-          `any`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`r`) */
-            `l`.`id`,
-            `l`.`a`,
-            `l`.`b`,
-            coalesce(`r`.`__st_found`, FALSE) AS `any`,
-            `l`.`__st_weight`
-          FROM `__st_terms_1` AS `l`
-          LEFT JOIN (
-            SELECT DISTINCT
-              `b_3`,
-              TRUE AS `__st_found`
-            FROM `__st_step_2` AS `k`
-          ) AS `r`
-            ON `a` = `b_3`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `id`,
-          `a`,
-          `b`,
-          `any`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`r`) */
-            `l`.`id`,
-            `l`.`a`,
-            `l`.`b`,
-            coalesce(`r`.`__st_found`, FALSE) AS `any`,
-            `l`.`__st_weight`
-          FROM `__st_terms_1` AS `l`
-          LEFT JOIN (
-            SELECT DISTINCT
-              `b_3`,
-              TRUE AS `__st_found`
+              `any`,
+              -`__st_weight` AS `__st_weight`
             FROM (
-              SELECT
-                `b_3`
-              FROM (
-                SELECT
+              SELECT /*+ BROADCAST(`r`) */
+                `l`.`id`,
+                `l`.`a`,
+                `l`.`b`,
+                coalesce(`r`.`__st_found`, FALSE) AS `any`,
+                `l`.`__st_weight`
+              FROM `__st_terms_1` AS `l`
+              LEFT JOIN (
+                SELECT DISTINCT
                   `b_3`,
-                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                  explode(
-                    sequence(
-                      CAST(1 AS BIGINT),
-                      CAST(IF(
-                        `__st_weight` < 0,
-                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                        `__st_weight`
-                      ) AS BIGINT)
-                    )
-                  ) AS `__st_n`
-                FROM `__st_net_1` AS `t`
-                WHERE
-                  `__st_weight` <> 0
-              ) AS `s`
-            ) AS `k`
-          ) AS `r`
-            ON `a` = `b_3`
+                  TRUE AS `__st_found`
+                FROM (
+                  SELECT
+                    `b_3`
+                  FROM (
+                    SELECT
+                      `b_3`,
+                      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                      explode(
+                        sequence(
+                          CAST(1 AS BIGINT),
+                          CAST(IF(
+                            `__st_weight` < 0,
+                            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                            `__st_weight`
+                          ) AS BIGINT)
+                        )
+                      ) AS `__st_n`
+                    FROM `__st_net_1` AS `t`
+                    WHERE
+                      `__st_weight` <> 0
+                  ) AS `s`
+                ) AS `k`
+              ) AS `r`
+                ON `a` = `b_3`
+            ) AS `t`
+          ) AS `t`
         ) AS `t`
+        WHERE
+          `b` = 1 OR `any`
       ) AS `t`
-      WHERE
-        `b` = 1 OR `any`
     ) AS `t`
     GROUP BY
-      `id`,
-      `a`,
-      `b`,
-      `any`
+      `id`
   ) AS `s`
   WHERE
     `__st_weight` <> 0

@@ -263,83 +263,88 @@ WITH `__st_keys_1` AS (
 ), `__st_net_2` AS (
   SELECT
     `id`,
-    `a`,
-    `b`,
     `row_number`,
     `rank`,
     `__st_weight`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `b`,
       `row_number`,
       `rank`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `id`,
-        `a`,
-        `b`,
         `row_number`,
         `rank`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
           `id`,
-          `a`,
-          `b`,
-          row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
-          rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
-        FROM `__st_step_1` AS `t`
+          `row_number`,
+          `rank`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
+            rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
+          FROM `__st_step_1` AS `t`
+        ) AS `t`
       ) AS `t`
       UNION ALL
       SELECT
         `id`,
-        `a`,
-        `b`,
         `row_number`,
         `rank`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT
           `id`,
           `a`,
           `b`,
-          row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
-          rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
+          `row_number`,
+          `rank`,
+          -CAST(1 AS BIGINT) AS `__st_weight`
         FROM (
           SELECT
             `id`,
             `a`,
-            `b`
+            `b`,
+            row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
+            rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
           FROM (
             SELECT
               `id`,
               `a`,
-              `b`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
+              `b`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `b`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
+          ) AS `t`
         ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
       `id`,
-      `a`,
-      `b`,
       `row_number`,
       `rank`
   ) AS `s`

@@ -37,6 +37,7 @@ from streamtables.compiler.maintenance.stored_state import StoredState, stored_s
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
+from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.rewrites.share_equal import share_equal
 from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
@@ -173,7 +174,7 @@ class ChangedTables:
             ready = before_from_after(ready)
         if self.small:
             ready = trust_netted_changes(ready)
-        ready = share_equal(ready)
+        ready = share_equal(prune_columns(share_equal(ready)))
         return program(ready, small_changes=self.small, wanted=_found(wanted, ready))
 
     def _new_groups(self) -> Node:

@@ -1,6 +1,8 @@
 """Cut every relation to the columns that something above it reads.
 
-What a scan leaves out never leaves the disk, and an update of it alone nets to nothing.
+What a scan leaves out never leaves the disk, and an update of it alone nets to nothing.  Of signed
+rows a netting groups by all that it gets; fewer columns make more rows equal, and their weights add
+up to the same.
 """
 
 from __future__ import annotations
@@ -10,31 +12,44 @@ from dataclasses import replace
 from streamtables.compiler.algebra import (
     Aggregate,
     AggregateCall,
-    Distinct,
     Existence,
     Filter,
     Generate,
     InnerJoin,
+    Keys,
     LeftJoin,
+    Negate,
+    Net,
     Node,
     Probe,
     Project,
     Projection,
+    Repeat,
+    Restrict,
     Scan,
+    Sum,
     TopK,
+    Touched,
+    Unfold,
     UnionAll,
     Window,
     WindowCall,
 )
 from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
-from streamtables.compiler.algebra.recursive import Recursive
+from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
 
 
 def prune_columns(root: Node) -> Node:
     """Return the same relation without columns that nothing reads."""
     needed: dict[int, set[str]] = {id(root): set(root.names)}
+    looked_up: set[int] = set()
     for node in reversed(in_order(root)):
+        if isinstance(node, Keys) or id(node) in looked_up:
+            looked_up.update(id(part) for part in node.inputs)
+        if isinstance(node, Net) and id(node) in looked_up:
+            # Cut first, the halves of an update would cancel, and its key would be missing.
+            needed[id(node)] = set(node.names)
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
     return rebuild(root, lambda old, new: _cut(new, needed[id(old)]))
@@ -64,15 +79,21 @@ def _reads(node: Node, needed: set[str]) -> list[set[str]]:
             return [needed | set(node.partition) | columns_in_all(node.order)]
         case Aggregate():
             return [_aggregate_reads(node, needed)]
-        case Distinct():
-            return [set(node.input.names)]
-        case Recursive():
-            return [set(side.names) for side in node.inputs]
-        case UnionAll():
+        case Keys():
+            return [set(node.key_columns)]
+        case Restrict():
+            return [needed | {name for name, _ in node.on}, set(node.keys.names)]
+        case Touched():
+            looked_up = {name for pairs in node.pairs for name, _ in pairs}
+            return [needed | looked_up, *(set(keys.names) for keys in node.key_sets)]
+        case UnionAll() | Sum():
             # A union that loses all its columns keeps the first, as its branches do.
-            return [needed or {node.names[0]} for _ in node.branches]
+            return [needed or {node.names[0]} for _ in node.inputs]
+        case Net() | Negate() | Repeat() | Unfold():
+            return [needed]
         case _:
-            return [needed for _ in node.inputs]
+            # DISTINCT, a recursion and the like: every column decides.
+            return [set(part.names) for part in node.inputs]
 
 
 def _aggregate_reads(node: Aggregate, needed: set[str]) -> set[str]:
@@ -112,9 +133,19 @@ def _cut(node: Node, needed: set[str]) -> Node:
         case Window():
             window_calls = tuple(call for call in node.calls if call.name in needed)
             return replace(node, calls=window_calls) if window_calls else node.input
+        case Sum() | Net() | Repeat() | Unfold():
+            names = [name for name in node.inputs[0].names if name in needed]
+            names = names or [node.inputs[0].names[0]]
+            return node.with_inputs(*(_shown(part, names) for part in node.inputs))
         case LeftJoin() if node.matches_once and needed.isdisjoint(node.right.names):
             return node.left
         case Existence(mode="mark") if node.mark not in needed:
             return node.left
         case _:
             return node
+
+
+def _shown(node: Node, names: list[str]) -> Node:
+    if list(node.names) == names:
+        return node
+    return Project(node, tuple(Projection(n, column(n), node.type_of(n)) for n in names))
