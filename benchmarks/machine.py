@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 
 def machine() -> dict[str, object]:
@@ -19,6 +21,14 @@ def machine() -> dict[str, object]:
         "python": platform.python_version(),
         **{name: version(name) for name in ("streamtables", "pyspark", "deltalake", "sqlglot")},
     }
+
+
+def machine_text(found: Mapping[str, Any]) -> str:
+    """Return the machine in one line of prose."""
+    return (
+        f"{found['cores']} cores ({found['processor']}), {found['memory_gb']:g} GB, load "
+        f"{found['load_before']:g} before the run, local Spark {found['pyspark']}"
+    )
 
 
 def _memory_gb() -> float:

@@ -34,18 +34,18 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--rows",
-        type=_positive,
+        type=positive,
         nargs="+",
         default=[1_000_000, 10_000_000],
         help="rows of the base table; several sizes also measure growth",
     )
     parser.add_argument(
-        "--changes", type=_positive, nargs="+", default=[10, 1_000], help="changed rows per refresh"
+        "--changes", type=positive, nargs="+", default=[10, 1_000], help="changed rows per refresh"
     )
     parser.add_argument(
         "--only", choices=PARTS, nargs="+", default=list(PARTS), help="the parts to measure"
     )
-    parser.add_argument("--rounds", type=_positive, default=7, help="measured rounds; the median")
+    parser.add_argument("--rounds", type=positive, default=7, help="measured rounds; the median")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the JSON goes")
     parser.add_argument("--driver-memory", default="4g", help="memory of Spark's driver")
     given = parser.parse_args(arguments)
@@ -59,7 +59,8 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     )
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
     value = int(text.replace("_", "").replace(",", ""))
     if value < 1:
         raise argparse.ArgumentTypeError("a number above 0 is needed")

@@ -11,6 +11,7 @@ import pytest
 from sqlglot import exp
 
 from streamtables.compiler.algebra import (
+    Clock,
     Distinct,
     Empty,
     Filter,
@@ -33,7 +34,7 @@ from streamtables.compiler.algebra import (
     probe_delta,
     restrict,
 )
-from streamtables.compiler.algebra.node import When, delta_rule, node_at
+from streamtables.compiler.algebra.node import When, delta_rule, may_change, node_at
 from streamtables.compiler.backend import combine, operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref, select
@@ -386,3 +387,24 @@ def _(patch: Patches) -> None:
         return node.with_inputs(Repeat(Filter(changes, exp.true())))
 
     patch.rule(delta_rule, TopK, wrong)
+
+
+RECENT = "SELECT id, a FROM ev WHERE ts > now() - INTERVAL 1 DAY"
+
+
+@mutant("time that moves is no change", RECENT)
+def _(patch: Patches) -> None:
+    patch.rule(may_change, Clock, lambda clock: False)
+
+
+@mutant("the old moment stays beside the new one", RECENT)
+def _(patch: Patches) -> None:
+    patch.rule(delta_rule, Clock, lambda clock: Sum((at("after", clock),)))
+
+
+@mutant(
+    "rows before the refresh are judged by the new moment",
+    "SELECT x.a FROM (SELECT a, max(ts) AS m FROM ev WHERE ts <= now() GROUP BY a) AS x",
+)
+def _(patch: Patches) -> None:
+    patch.rule(node_at, Clock, lambda clock, when: replace(clock, version="after"))

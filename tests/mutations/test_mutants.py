@@ -22,10 +22,8 @@ def difference(query: str, seed: int) -> str | None:
         trial = Trial(plan, random_history(Seeded(seed)))
         for check in (
             check_meaning,
-            lambda _, database: check_history(plan, database, trial.history.batches),
-            lambda _, database: check_maintenance(
-                plan, database, trial.history.batches, seed // 10
-            ),
+            lambda _, database: check_history(plan, database, trial.batches),
+            lambda _, database: check_maintenance(plan, database, trial.batches, seed // 10),
         ):
             database = trial.database()
             try:

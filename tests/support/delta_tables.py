@@ -73,6 +73,20 @@ class DeltaTableFile:
         return pa.Table.from_arrays(columns, schema=self.schema)
 
 
+def merge_changes(path: Path, rows: pa.Table, key: Sequence[str]) -> None:
+    """Give each key its new row, or take it away where the column `gone` is true, in one commit."""
+    same_key = " AND ".join(f"target.{name} = source.{name}" for name in key)
+    values = {name: f"source.{name}" for name in rows.column_names if name != "gone"}
+    (
+        DeltaTable(str(path))
+        .merge(rows, same_key, source_alias="source", target_alias="target")
+        .when_matched_delete("source.gone")
+        .when_matched_update(values)
+        .when_not_matched_insert(values, "NOT source.gone")
+        .execute()
+    )
+
+
 def _value(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_decimal(kind) and value is not None:
         return Decimal(str(value))

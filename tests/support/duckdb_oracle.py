@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import duckdb
+import sqlglot
+from sqlglot import exp
 
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.plan import Plan
 from tests.support.bags import Bag, Row, add, bag_of, canonical
 
 Columns = Mapping[str, str]
-_TYPES = {"string": "VARCHAR", "bigint": "BIGINT", "int": "INTEGER", "double": "DOUBLE"}
+_TYPES = {
+    "string": "VARCHAR",
+    "bigint": "BIGINT",
+    "int": "INTEGER",
+    "double": "DOUBLE",
+    "timestamp": "TIMESTAMPTZ",
+}
 
 # Opening a database takes longer than all that a test does with it.
 _FREE: list[duckdb.DuckDBPyConnection] = []
@@ -50,6 +59,7 @@ class Database:
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
         self._filled: set[tuple[str, str]] = set()
         self._connection = _FREE.pop() if _FREE else duckdb.connect(config={"threads": 1})
+        self._connection.execute("SET TimeZone = 'UTC'")
         # Spark's name for what a scalar subquery of two rows does.
         self._connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for schema in ("before", "after", "changes"):
@@ -143,9 +153,25 @@ def delta_text(plan: Plan) -> str:
     return plan.delta_sql("duckdb")
 
 
-def as_written(plan: Plan) -> str:
-    """Return the text that the user wrote, for DuckDB: what the defining query must mean."""
-    return spark_to_duckdb(plan.sql)
+def as_written(plan: Plan, moment: datetime) -> str:
+    """Return the text that the user wrote, for DuckDB: what the defining query must mean.
+
+    Where it asks for the time, it is told a moment.
+    """
+    if not plan.reads_clock:
+        return spark_to_duckdb(plan.sql)
+    tree = sqlglot.parse_one(plan.sql, read="spark")
+    now = exp.cast(exp.Literal.string(moment.isoformat(" ")), "timestamptz")
+    for call in list(tree.walk()):
+        if isinstance(call, exp.CurrentDate):
+            call.replace(exp.cast(now.copy(), "date"))
+        elif isinstance(call, exp.CurrentTimestamp) or _is_now(call):
+            call.replace(now.copy())
+    return spark_to_duckdb(tree.sql("spark"))
+
+
+def _is_now(call: exp.Expr) -> bool:
+    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "now"
 
 
 def check_history(plan: Plan, database: Database, batches: Iterable[Batch]) -> None:

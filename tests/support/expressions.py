@@ -1,7 +1,7 @@
 """Random scalar expressions that mean the same in Spark and in DuckDB.
 
 Every column and expression has a type from this list: int, bigint, string, decimal(10,2), boolean,
-date, double, number (of a type that only matters to the engine).
+date, timestamp, double, number (of a type that only matters to the engine).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ Typed = tuple[str, str]
 _LITERALS: dict[str, tuple[str, ...]] = {
     "string": ("'x'", "'y'", "''"),
     "date": ("DATE '2024-01-01'", "DATE '2024-02-29'"),
+    "timestamp": ("TIMESTAMP '2024-02-29 00:00:00'", "TIMESTAMP '2024-02-28 12:00:00'"),
     "boolean": ("true", "false"),
     "double": ("0.5D", "1.0D"),
 }

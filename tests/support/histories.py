@@ -2,7 +2,7 @@
 
 Tiny domains, many NULLs, duplicates, updates in place, a row that goes and comes back in one batch,
 keys that are swapped or given to another row, both sides of a join at once, batches without changes,
-tables that run empty and are filled again.
+tables that run empty and are filled again, a clock that moves while rows stand on an edge, or not.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
+from streamtables.compiler.algebra import CLOCK_TABLE
 from tests.support.choices import Choices
 from tests.support.duckdb_oracle import Change
 
@@ -28,14 +29,41 @@ TABLES: dict[str, dict[str, str]] = {
     "v": {"a": "int", "d": "date", "f": "boolean", "x": "double"},
     "kv": {"a": "int", "n": "bigint", "s": "string"},
     "pair": {"a": "int", "b": "int", "n": "bigint"},
+    "ev": {"id": "int", "a": "int", "ts": "timestamp", "d": "date"},
 }
-KEYS: dict[str, list[str]] = {"r": ["id"], "t": ["id"], "kv": ["a"], "pair": ["a", "b"]}
+KEYS: dict[str, list[str]] = {
+    "r": ["id"],
+    "t": ["id"],
+    "kv": ["a"],
+    "pair": ["a", "b"],
+    "ev": ["id"],
+}
+
+NOON = datetime(2024, 2, 28, 12, tzinfo=UTC)
+"""The moment at which every history starts."""
+
+STEPS = (
+    timedelta(days=1),
+    timedelta(0),
+    timedelta(hours=12),
+    timedelta(minutes=30),
+    timedelta(days=31),
+)
 
 _DOMAINS: dict[str, tuple[Any, ...]] = {
     "int": (1, 2, None, 3, 0, -1),
     "bigint": (1, 2, None, 7),
     "string": ("x", "y", None, "", "X"),
     "date": (date(2024, 1, 1), date(2024, 2, 29), None),
+    # On the moments that the clock passes, beside them, and further on than it goes.
+    "timestamp": (
+        NOON - timedelta(minutes=30),
+        NOON,
+        None,
+        NOON + timedelta(hours=12),
+        NOON + timedelta(days=1, seconds=1),
+        NOON + timedelta(days=400),
+    ),
     "boolean": (True, False, None),
     # Sums of these are exact in any order; NaN swallows all others.
     "double": (0.5, 1.0, None, -2.0, math.nan),
@@ -52,6 +80,26 @@ class History:
 
     start: Mapping[str, list[Row]]
     batches: list[Batch]
+    moments: list[datetime]
+    """What the clock says at the start and after each batch."""
+
+    def with_clock(self) -> list[Batch]:
+        """Return the batches with what the clock does, which is a table of one row.
+
+        It passes a moment on its way, so that half of a batch leaves it with one row too.
+        """
+        moves = [_moved(before, after) for before, after in pairwise(self.moments)]
+        return [
+            {**batch, CLOCK_TABLE: move} for batch, move in zip(self.batches, moves, strict=True)
+        ]
+
+
+def _moved(before: datetime, after: datetime) -> list[Change]:
+    if before == after:
+        return []
+    between = before + (after - before) / 2
+    steps = pairwise((before, between, after))
+    return [change for a, b in steps for change in (Change((a,), -1), Change((b,), 1))]
 
 
 def random_history(choices: Choices, tables: Mapping[str, Mapping[str, str]] = TABLES) -> History:
@@ -68,7 +116,10 @@ def random_history(choices: Choices, tables: Mapping[str, Mapping[str, str]] = T
     batches: list[Batch] = []
     for _ in range(choices.pick((1, 2, 3, 4, 2, 3, 5, 6))):
         batches.append({name: writer.batch() for name, writer in writers.items()})
-    return History(start, batches)
+    moments = [NOON]
+    for _ in batches:
+        moments.append(moments[-1] + choices.pick(STEPS))
+    return History(start, batches, moments)
 
 
 def _small_key(name: str, columns: Mapping[str, str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from streamtables.compiler.algebra import CLOCK_COLUMN, CLOCK_TABLE
 from streamtables.compiler.plan import Plan, compile_sql
 from tests.support.bags import Bag, add, bag_of
 from tests.support.choices import Choices
@@ -13,6 +14,9 @@ from tests.support.generator.families import EVERY
 from tests.support.histories import KEYS, TABLES, Batch, History, random_history
 from tests.support.maintained_table import check_maintenance, check_nothing_changes
 from tests.support.queries import Query, random_query
+from tests.support.term_order import reordered_deltas
+
+CLOCK = {CLOCK_TABLE: {CLOCK_COLUMN: "timestamp"}}
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,19 @@ class Trial:
     history: History
     deterministic: bool = True
 
+    @property
+    def batches(self) -> list[Batch]:
+        """The changes, those of the clock included where the query asks for the time."""
+        return self.history.with_clock() if self.plan.reads_clock else self.history.batches
+
     def database(self) -> Database:
         """Return the tables as they are at the start."""
-        database = Database({table: TABLES[table] for table in self.plan.tables})
+        tables = {table: TABLES[table] for table in self.plan.tables}
+        database = Database({**tables, **(CLOCK if self.plan.reads_clock else {})})
         for table in self.plan.tables:
             database.fill(table, self.history.start[table])
+        if self.plan.reads_clock:
+            database.fill(CLOCK_TABLE, [(self.history.moments[0],)])
         return database
 
 
@@ -52,7 +64,7 @@ def check_valid(trial: Trial) -> None:
     """The text as written runs; otherwise the generator made nonsense."""
     database = trial.database()
     try:
-        database.query(as_written(trial.plan))
+        database.query(as_written(trial.plan, trial.history.moments[0]))
     finally:
         database.close()
 
@@ -61,13 +73,13 @@ def check_meaning(trial: Trial, database: Database) -> None:
     """The defining query gives what the text as written gives, if that is one answer."""
     if not trial.deterministic:
         return
-    written = bag_of(database.query(as_written(trial.plan)))
+    written = bag_of(database.query(as_written(trial.plan, trial.history.moments[0])))
     assert database.evaluate(trial.plan) == written, f"another meaning: {trial.plan.sql}"
 
 
 def check_halves(trial: Trial, database: Database) -> None:
     """The delta of a batch is the sum of the deltas of its halves, one after the other."""
-    for batch in trial.history.batches:
+    for batch in trial.batches:
         start = {table: list(rows) for table, rows in database.rows.items()}
         whole = _delta(trial.plan, database, batch)
         for table, rows in start.items():
@@ -79,9 +91,19 @@ def check_halves(trial: Trial, database: Database) -> None:
         assert whole == parts, f"{trial.plan.sql}\n{batch}"
 
 
+def check_order(trial: Trial, database: Database, seed: int = 0) -> None:
+    """The delta is the same whichever term of a sum or input of a join comes first."""
+    others = reordered_deltas(trial.plan, seed)
+    for batch in trial.batches:
+        expected = _delta(trial.plan, database, batch)
+        for how, sql in others.items():
+            found = add({}, database.query(sql))
+            assert found == expected, f"another delta with {how}: {trial.plan.sql}\n{batch}"
+
+
 def check_laws(trial: Trial, *, turn: int = 0) -> None:
     """Assert the laws; the costlier ones take turns."""
-    batches = trial.history.batches
+    batches = trial.batches
     checks: list[Callable[[Trial, Database], None]] = [
         check_meaning,
         lambda _, database: check_history(trial.plan, database, batches),
@@ -91,6 +113,8 @@ def check_laws(trial: Trial, *, turn: int = 0) -> None:
         checks.append(check_halves)
     if turn % 4 == 1:
         checks.append(lambda _, database: check_nothing_changes(trial.plan, database))
+    if turn % 4 == 2:
+        checks.append(lambda _, database: check_order(trial, database, turn))
     for check in checks:
         database = trial.database()
         try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from tests.support.choices import Choices
 from tests.support.generator import (
     aggregates,
+    clock,
     exists,
     generators,
     grouping_sets,
@@ -45,6 +46,7 @@ MAKERS: Mapping[str, Makers] = {
     "values": values.MAKERS,
     "pivot": pivots.MAKERS,
     "aggregates": aggregates.MAKERS,
+    "clock": clock.MAKERS,
 }
 
 DEPTHS = (1, 0, 1, 0, 2, 1, 2, 0, 1, 2, 3, 3, 4, 5)

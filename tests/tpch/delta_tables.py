@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deltalake import DeltaTable, write_deltalake
+from deltalake import write_deltalake
 
+from tests.support.delta_tables import merge_changes
 from tests.tpch.duckdb_versions import Versions
 from tests.tpch.schema import KEYS, TABLES
 
@@ -28,14 +29,4 @@ def write_tables(versions: Versions, folder: Path) -> dict[str, Path]:
 def apply_round(versions: Versions, number: int, paths: dict[str, Path]) -> None:
     """Make one commit to each table with the changes of a round."""
     for table, path in paths.items():
-        source = versions.changed_rows(table, number)
-        same_key = " AND ".join(f"target.{name} = source.{name}" for name in KEYS[table])
-        values = {name: f"source.{name}" for name in TABLES[table]}
-        (
-            DeltaTable(str(path))
-            .merge(source, same_key, source_alias="source", target_alias="target")
-            .when_matched_delete("source.gone")
-            .when_matched_update(values)
-            .when_not_matched_insert(values)
-            .execute()
-        )
+        merge_changes(path, versions.changed_rows(table, number), KEYS[table])

@@ -6,14 +6,16 @@ again as rows; what is too large for that, and every step of a large run, is kep
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamtables.compiler.backend.statement import Program
+from streamtables.compiler.backend.statement import Program, Step
 from streamtables.engine.binding import bind, keep
 from streamtables.engine.collect import fetch
 from streamtables.engine.handles import Rows, Session
+from streamtables.engine.session import tiny_rows
 from streamtables.engine.spark_errors import spark_border
 
 
@@ -33,14 +35,16 @@ STEP_FACTOR = 10
 def run_small(spark: Session, program: Program, *, rows_max: int) -> SmallResult | None:
     """Return the program's rows; None when they, or the keys of the groups, are too many."""
     steps: list[pa.Table | None] = []
+    kept = False
     for step in program.steps:
-        fetched = _fetched(spark, step.sql, STEP_FACTOR * rows_max)
+        fetched = _fetched(spark, step.sql, STEP_FACTOR * rows_max, tiny=_is_tiny(step, kept))
         if fetched is None:
+            kept = True
             keep(spark, step.name, spark.sql(step.sql))
         else:
             bind(spark, step.name, fetched)
         steps.append(fetched)
-    rows = _fetched(spark, program.sql, rows_max)
+    rows = _fetched(spark, program.sql, rows_max, tiny=_is_tiny(program, kept))
     return None if rows is None else SmallResult(rows, tuple(steps))
 
 
@@ -58,7 +62,11 @@ def run_large(spark: Session, program: Program) -> Rows:
         return spark.sql(program.sql)
 
 
-def _fetched(spark: Session, sql: str, rows_max: int) -> pa.Table | None:
-    with spark_border():
-        rows = spark.sql(sql)
-    return fetch(rows, rows_max)
+def _is_tiny(statement: Step | Program, kept: bool) -> bool:
+    """Whether a statement reads nothing but rows that came from the driver."""
+    return not statement.reads_table and not kept
+
+
+def _fetched(spark: Session, sql: str, rows_max: int, *, tiny: bool) -> pa.Table | None:
+    with tiny_rows(spark) if tiny else nullcontext(), spark_border():
+        return fetch(spark.sql(sql), rows_max)

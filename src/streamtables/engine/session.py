@@ -38,6 +38,26 @@ _QUICK = {
 }
 _BULK = {**_BOTH, "spark.sql.adaptive.enabled": "true"}
 
+# For what reads only rows of the driver: one task, no shuffle, and no Java to be compiled.
+_TINY = {
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.codegen.wholeStage": "false",
+}
+
+
+@contextmanager
+def tiny_rows(spark: SparkSession) -> Iterator[None]:
+    """Have Spark plan for rows so few that planning is most of the work."""
+    with spark_border():
+        for name, value in _TINY.items():
+            spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with spark_border():
+            for name in _TINY:
+                spark.conf.unset(name)
+
 
 def fork(spark: SparkSession) -> SparkSession:
     """Return a session with its own settings and views on the same Spark.

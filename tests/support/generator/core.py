@@ -100,9 +100,14 @@ class Generator:
         self.around = around
         return made
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that may be read; times belong to the clock."""
+        return tuple(name for name in TABLES if name != "ev" or self.has("clock"))
+
     def table(self) -> tuple[str, list[Typed]]:
         """Return a table under a new alias, and its qualified columns."""
-        alias, table = self.name("q"), self.choices.pick(tuple(TABLES))
+        alias, table = self.name("q"), self.choices.pick(self.tables)
         return f"{table} AS {alias}", qualified(alias, list(TABLES[table].items()))
 
     def relation(self, depth: int) -> tuple[str, list[Typed]]:

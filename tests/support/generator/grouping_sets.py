@@ -43,9 +43,19 @@ def _having(gen: Generator, keys: list[str], sets: str) -> str:
 def _groups(gen: Generator, columns: list[Typed]) -> list[Item]:
     """Return columns and calls; two equal ones would leave open which of them a subtotal drops."""
     found = gen.plain_items(columns, gen.choices.number(1, 3))
-    simple = {item[0]: item for item in found if _SIMPLE.fullmatch(item[0])}
+    simple = {_meant(item[0], columns): item for item in found if _SIMPLE.fullmatch(item[0])}
     name, type_ = gen.choices.pick(columns)
     return list(simple.values()) or [(name, gen.name("c"), type_)]
+
+
+def _meant(text: str, columns: list[Typed]) -> str:
+    """Return the text with one name for a column that USING shows under two, `a` and `q1.a`.
+
+    To Spark both are one expression, and a set that drops `q1.a` keeps it while `a` is there; to
+    DuckDB they are two.
+    """
+    shared = "|".join(name for name, _ in columns if "." not in name)
+    return re.sub(rf"\bq\d+\.({shared})\b", r"\1", text) if shared else text
 
 
 def _marks(gen: Generator, keys: list[str]) -> list[Item]:

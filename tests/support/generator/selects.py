@@ -120,7 +120,7 @@ def named(gen: Generator, depth: int) -> Query:
 
 def shadow(gen: Generator, depth: int) -> Query:
     """Return a named query with the name of the table that it reads."""
-    table = gen.choices.pick(tuple(TABLES))
+    table = gen.choices.pick(gen.tables)
     columns: list[Typed] = list(TABLES[table].items())
     condition = gen.expressions.condition(columns)
     items = gen.plain_items(columns, 2)

@@ -13,6 +13,12 @@ TABLES = {
         "tags": "array<string>",
         "extra": "map<string,int>",
     },
+    "odd": {
+        "c": "string collate UTF8_LCASE",
+        "m": "map<string,int>",
+        "v": "variant",
+        "p": "struct<x:int,y:int>",
+    },
 }
 KEYS = {"orders": ["id"], "customers": ["id"]}
 

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from streamtables.errors import NotIncrementalError, UnimplementedSqlError
+from streamtables.errors import NotIncrementalError, SqlError, UnimplementedSqlError
+from tests.unit.compiler.refused_queries import REFUSED, Refused
 from tests.unit.compiler.tables import compiled
 
-REFUSED = "SELECT approx_top_k(id) AS k FROM orders"
+APPROXIMATE = "SELECT approx_top_k(id) AS k FROM orders"
+
+
+def _error_of(sql: str) -> SqlError:
+    with pytest.raises(SqlError) as caught:
+        compiled(sql).require_incremental()
+    return caught.value
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=lambda refused: refused.sql[:60])
+def test_a_refusal_says_what_why_where_and_what_to_do(refused: Refused):
+    error = _error_of(refused.sql)
+    said = (error.code, error.message, error.detail, error.hint)
+    assert said == refused[1:5]
+    start = refused.sql.index(refused.under)
+    assert error.place == f"{refused.sql}\n{' ' * start}{'^' * len(refused.under)}"
 
 
 def test_a_refused_query_is_a_plan_with_a_reason():
-    plan = compiled(REFUSED)
+    plan = compiled(APPROXIMATE)
     assert not plan.incremental
     (refusal,) = plan.refusals
     assert refusal.code == "ST-1203"
@@ -21,7 +37,7 @@ def test_a_refused_query_is_a_plan_with_a_reason():
     )
     assert refusal.reason == 'This version has no delta rule for aggregate "approx_top_k".'
     assert refusal.hint == "Use mode 'auto' or 'full': the table is then kept by full refreshes."
-    assert refusal.place.splitlines()[1].index("^") == REFUSED.index("approx_top_k")
+    assert refusal.place.splitlines()[1].index("^") == APPROXIMATE.index("approx_top_k")
 
 
 def test_a_refused_query_keeps_its_text_and_its_tables():
@@ -38,13 +54,13 @@ def test_a_refused_query_runs_over_other_relations_as_it_was_written():
 
 def test_asking_for_the_delta_of_a_refused_query_raises_its_refusal():
     with pytest.raises(UnimplementedSqlError, match="approx_top_k"):
-        compiled(REFUSED).delta_sql()
+        compiled(APPROXIMATE).delta_sql()
     with pytest.raises(NotIncrementalError):
         compiled("SELECT rand() AS r FROM orders").require_incremental()
 
 
 def test_the_error_of_a_refusal_says_the_same():
-    refusal = compiled(REFUSED).refusals[0]
+    refusal = compiled(APPROXIMATE).refusals[0]
     error = refusal.as_error()
     assert (error.code, error.message, error.detail, error.hint) == (
         refusal.code,

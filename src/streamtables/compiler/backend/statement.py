@@ -52,6 +52,8 @@ class Step:
     sql: str
     wanted: bool = False
     """Whether the rows are asked for, and not only read by later statements."""
+    reads_table: bool = True
+    """Whether it reads a table, and not only changes and earlier steps."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Program:
     sql: str
     large: bool = False
     """Whether a part of it computes with whole tables, however small the changes are."""
+    reads_table: bool = True
+    """Whether the last statement reads a table, and not only changes and earlier steps."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -112,10 +116,11 @@ def program(
             or (shared and (text.reads_table or text.operators > _REPEATED_AT_MOST))
         ):
             sql = to_sql(writer.statement(node), pretty=False)
-            steps.append(Step(named[id(node)], sql, wanted=node is wanted))
+            steps.append(Step(named[id(node)], sql, node is wanted, text.reads_table))
             writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
-    return Program(tuple(steps), to_sql(writer.statement(root), pretty=False), large)
+    last = to_sql(writer.statement(root), pretty=False)
+    return Program(tuple(steps), last, large, texts[id(root)].reads_table)
 
 
 @dataclass(frozen=True)

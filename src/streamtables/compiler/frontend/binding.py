@@ -102,12 +102,14 @@ class Binding:
             hint="Use mode 'auto' or 'full': the table is then kept by full refreshes.",
         )
 
-    def not_incremental(self, reason: str, node: exp.Expr | None) -> NotIncrementalError:
+    def not_incremental(
+        self, reason: str, node: exp.Expr | None, word: str = ""
+    ) -> NotIncrementalError:
         """Return the refusal of something that has no incremental form by its nature."""
         return NotIncrementalError(
             "the query cannot be maintained incrementally",
             sql=self.sql,
-            span=span_of(node),
+            span=self.place_of(node, word),
             detail=reason,
             hint="Use mode 'full', or take this part out of the query.",
         )

@@ -166,7 +166,8 @@ def check_calls(
         if clock_call(node) is not None:
             raise binding.unimplemented("the current time in this place", node)
         if isinstance(node, exp.CurrentUser | exp.SessionUser):
-            raise binding.not_incremental(_session_reason(node.sql()), node)
+            who = "current_user" if isinstance(node, exp.CurrentUser) else "session_user"
+            raise binding.not_incremental(_session_reason(who), node, word=who)
         if isinstance(node, exp.Placeholder | exp.Parameter):
             raise binding.unsupported("a parameter", node, word=node.sql(VerbatimSpark))
         if name := function_name(node):

@@ -1,6 +1,6 @@
 """GROUPING SETS, ROLLUP and CUBE: one aggregate for each set of columns, put together.
 
-As in Spark, the set of no columns has no row when the input has none.
+As in Spark, the set of no columns has no row when the input has none, unless it is the only set.
 """
 
 from __future__ import annotations
@@ -99,8 +99,10 @@ def aggregate_sets(
     `groupings` are the calls of GROUPING and GROUPING_ID: a name, and the columns it asks about.
     """
     shown = tuple(binding.namer.fresh(name) for name in columns)
+    alone = len(sets) == 1
     branches = [
-        _branch(prepared, columns, shown, chosen, calls, groupings, binding) for chosen in sets
+        _branch(prepared, columns, shown, chosen, calls, groupings, binding, alone=alone)
+        for chosen in sets
     ]
     return Branches(UnionAll(tuple(branches)), shown)
 
@@ -113,10 +115,12 @@ def _branch(
     calls: tuple[AggregateCall, ...],
     groupings: list[tuple[str, tuple[str, ...]]],
     binding: Binding,
+    *,
+    alone: bool,
 ) -> Node:
     group = tuple(name for name in columns if name in chosen)
     source = prepared
-    if not group:
+    if not group and not alone:
         every = binding.namer.fresh("every")
         source = with_column(prepared, Projection(every, exp.Literal.number(1), INT))
         group = (every,)

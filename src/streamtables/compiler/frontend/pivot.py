@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streamtables.compiler.frontend.binding import Binding
+from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.scope import Scope
+from streamtables.errors import SqlTypeError
 
 
 def as_query(source: exp.Expr, pivot: exp.Pivot, scope: Scope, binding: Binding) -> exp.Query:
@@ -68,24 +70,29 @@ def _columns(expression: exp.Expr) -> list[exp.Column]:
 
 
 def _unpivoted(source: exp.Expr, pivot: exp.Pivot, scope: Scope, binding: Binding) -> exp.Query:
-    """One branch for each column; rows with NULL are left out unless asked for."""
-    if len(pivot.args["fields"]) != 1 or len(pivot.expressions) != 1:
-        raise binding.unimplemented("UNPIVOT of several columns at once", pivot)
+    """One branch for each column, or set of columns; rows of NULLs alone are left out."""
     (field,) = pivot.args["fields"]
-    value_name, label_name = pivot.expressions[0].name, field.this.name
+    names, label_name = [part.name for part in _parts(pivot.expressions[0])], field.this.name
     items = [_labelled(item) for item in field.expressions]
-    taken = {item.name.lower() for item, _ in items}
+    for parts, _ in items:
+        if len(parts) != len(names):
+            raise SqlTypeError(
+                f"{len(names)} value columns, and {len(parts)} columns to take them from",
+                sql=binding.sql,
+                span=span_of(field),
+                hint=f"List {len(names)} columns in each place.",
+            )
+    taken = {part.name.lower() for parts, _ in items for part in parts}
     rest = [item.shown for item in scope.visible if item.shown.lower() not in taken]
     branches: list[exp.Query] = []
-    for item, label in items:
+    for parts, label in items:
         shown = [exp.column(name, quoted=True) for name in rest]
         labelled = exp.alias_(exp.Literal.string(label), label_name, quoted=True)
-        value = exp.alias_(item.copy(), value_name, quoted=True)
-        query = exp.Select(expressions=[*shown, labelled, value])
+        values = [exp.alias_(p.copy(), n, quoted=True) for p, n in zip(parts, names, strict=True)]
+        query = exp.Select(expressions=[*shown, labelled, *values])
         query.set("from_", exp.From(this=source.copy()))
         if not pivot.args.get("include_nulls"):
-            present = exp.Not(this=exp.Is(this=item.copy(), expression=exp.null()))
-            query.set("where", exp.Where(this=present))
+            query.set("where", exp.Where(this=_any_present(parts)))
         branches.append(query)
     result = branches[0]
     for branch in branches[1:]:
@@ -93,7 +100,14 @@ def _unpivoted(source: exp.Expr, pivot: exp.Pivot, scope: Scope, binding: Bindin
     return result
 
 
-def _labelled(item: exp.Expr) -> tuple[exp.Expr, str]:
+def _any_present(parts: list[exp.Expr]) -> exp.Expr:
+    return exp.or_(
+        *(exp.Not(this=exp.Is(this=part.copy(), expression=exp.null())) for part in parts)
+    )
+
+
+def _labelled(item: exp.Expr) -> tuple[list[exp.Expr], str]:
     if isinstance(item, exp.PivotAlias | exp.Alias):
-        return item.this, item.args["alias"].name
-    return item, item.name
+        return _parts(item.this), item.args["alias"].name
+    parts = _parts(item)
+    return parts, "_".join(part.name for part in parts)

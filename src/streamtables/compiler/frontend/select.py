@@ -87,7 +87,8 @@ def _refuse_clauses(select: exp.Select, binding: Binding) -> None:
             binding.notes.add(f"{_ORDERINGS[word]} has no effect: a table has no order.")
             continue
         shown = _CLAUSE_NAMES.get(word, word.strip("_").upper().replace("_", " "))
-        raise binding.unimplemented(shown, value[0] if isinstance(value, list) else value)
+        part = value[0] if isinstance(value, list) else value
+        raise binding.unimplemented(shown, part, word=shown)
     if not select.expressions:
         raise SqlSyntaxError(
             "the select list is empty",

@@ -90,7 +90,9 @@ def _same(left: Meaning, right: Meaning) -> tuple[exp.Expr, ...]:
 @singledispatch
 def _dependent(node: Node, domain: Domain) -> tuple[Node, Meaning]:
     raise domain.binding.unimplemented(
-        f"a column of an enclosing query inside {type(node).__name__}", None
+        f"a column of an enclosing query inside {type(node).__name__}",
+        None,
+        word=type(node).__name__,
     )
 
 

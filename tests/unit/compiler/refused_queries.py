@@ -1,0 +1,177 @@
+"""Queries that are refused, with all that is said about each.
+
+A refusal is a value (ST-1201 by nature, ST-1203 for want of a rule); what a stream table cannot be
+defined by at all (ST-1202) is an error.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Refused(NamedTuple):
+    """A query, its code, message, detail and hint, and the text above the caret."""
+
+    sql: str
+    code: str
+    message: str
+    detail: str
+    hint: str
+    under: str
+
+
+def _by_nature(sql: str, detail: str, under: str) -> Refused:
+    message = "the query cannot be maintained incrementally"
+    hint = "Use mode 'full', or take this part out of the query."
+    return Refused(sql, "ST-1201", message, detail, hint, under)
+
+
+def _unsupported(sql: str, what: str, under: str) -> Refused:
+    message = f"{what} cannot be part of a stream table's query"
+    return Refused(sql, "ST-1202", message, "", "Take this part out of the query.", under)
+
+
+def _without_rule(sql: str, what: str, under: str) -> Refused:
+    message = f"{what} is not maintained incrementally by this version"
+    detail = f"This version has no delta rule for {what}."
+    hint = "Use mode 'auto' or 'full': the table is then kept by full refreshes."
+    return Refused(sql, "ST-1203", message, detail, hint, under)
+
+
+BY_NATURE = [
+    _by_nature(
+        "SELECT rand() AS r FROM orders", '"rand" may give another answer each time.', "rand"
+    ),
+    _by_nature(
+        "SELECT current_user AS u FROM orders",
+        '"current_user" depends on who runs the query.',
+        "current_user",
+    ),
+    _by_nature(
+        "SELECT current_database() AS d FROM orders",
+        '"current_database" depends on who runs the query.',
+        "current_database",
+    ),
+    _by_nature(
+        "SELECT id FROM orders TABLESAMPLE (10 PERCENT)",
+        "TABLESAMPLE picks other rows each time.",
+        "orders TABLESAMPLE (10",
+    ),
+    _by_nature("SELECT id FROM orders LIMIT 3", "LIMIT without ORDER BY may pick any rows.", "3"),
+    _by_nature(
+        "SELECT approx_percentile(id, 0.5) AS p FROM orders",
+        'The answer of "approx_percentile" depends on the order in which rows are read.',
+        "approx_percentile(id, 0.5",
+    ),
+    _by_nature(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION SELECT i + 1 FROM n) SELECT i FROM n",
+        "Spark's WITH RECURSIVE is a base and a step with UNION ALL between them.",
+        "1 UNION SELECT i + 1 FROM n",
+    ),
+    _by_nature("SELECT v FROM odd", "A VARIANT has no equality to find a stored row by.", "v"),
+]
+
+WITHOUT_RULE = [
+    _without_rule(
+        "SELECT approx_top_k(id) AS k FROM orders", 'aggregate "approx_top_k"', "approx_top_k(id"
+    ),
+    _without_rule(
+        "SELECT collect_list(note) OVER (ORDER BY customer) AS l FROM orders",
+        '"collect_list" over rows that share an order',
+        "collect_list(note) OVER (ORDER BY customer",
+    ),
+    _without_rule(
+        "SELECT count(*) AS n FROM orders GROUP BY ()", "GROUP BY a row of values", "GROUP BY"
+    ),
+    _without_rule("SELECT id FROM range(10)", "this table function", "range(10"),
+    _without_rule("SELECT p.* FROM odd", "a star over the fields of a struct", "p.*"),
+    _without_rule(
+        "SELECT array(1, 2)[id] AS e FROM orders", "an index right behind array(…)", "id"
+    ),
+    _without_rule(
+        "SELECT TRANSFORM (id) USING 'cat' AS (x) FROM orders",
+        "TRANSFORM … USING",
+        "id) USING 'cat' AS (x",
+    ),
+    _without_rule("SELECT IDENTIFIER('id') AS x FROM orders", "IDENTIFIER", "IDENTIFIER('id'"),
+    _without_rule(
+        "SELECT session_window(at, '1 hour') AS w FROM events GROUP BY 1",
+        '"session_window"',
+        "session_window(at, '1 hour'",
+    ),
+    _without_rule("SELECT id + explode(array(1)) AS x FROM orders", '"explode"', "explode(array(1"),
+    _without_rule(
+        "SELECT o.id FROM orders o LEFT JOIN customers c ON o.id IN (SELECT id FROM customers)",
+        "a subquery in an expression",
+        "id FROM customers",
+    ),
+    _without_rule(
+        "SELECT id FROM orders LEFT JOIN events ON day < current_date()",
+        "the current time in this place",
+        "current_date",
+    ),
+    _without_rule(
+        "SELECT DISTINCT c FROM odd", "a group, DISTINCT, MIN or MAX of collated text", "c"
+    ),
+    _without_rule("SELECT DISTINCT m FROM odd", "a group or DISTINCT of a map", "m"),
+    _without_rule("SELECT DISTINCT v FROM odd", "a group or DISTINCT of a variant", "v"),
+    _without_rule(
+        "SELECT x FROM orders o RIGHT JOIN LATERAL (SELECT o.id AS x) l ON true",
+        "RIGHT JOIN LATERAL",
+        "o.id AS x) l",
+    ),
+    _without_rule("SELECT id FROM orders FOR UPDATE", "FOR UPDATE", "FOR UPDATE"),
+    _without_rule(
+        "SELECT (SELECT max(x) FROM (WITH RECURSIVE n(x) AS (SELECT o.id UNION ALL "
+        "SELECT x + 1 FROM n WHERE x < 3) SELECT x FROM n)) AS m FROM orders o",
+        "a column of an enclosing query inside Recursive",
+        "RECURSIVE",
+    ),
+    _without_rule("SELECT id FROM orders CONNECT BY id = 1", "CONNECT", "id = 1"),
+    Refused(
+        "SELECT DISTINCT v FROM (SELECT var_pop(score) AS v FROM customers GROUP BY vip)",
+        "ST-1203",
+        '"var_pop" of floating-point numbers below another operator',
+        "Computed again, such a sum may differ in its last digits from the stored one.",
+        "Cast the argument to DECIMAL, or use mode 'full'.",
+        "score",
+    ),
+]
+
+UNSUPPORTED = [
+    Refused(
+        "DELETE FROM orders",
+        "ST-1202",
+        "a stream table is defined by a query, not by DELETE",
+        "",
+        "Start with SELECT or WITH.",
+        "DELETE",
+    ),
+    _unsupported("SELECT id FROM orders WHERE note = :p", "a parameter", ":p"),
+    _unsupported(
+        "SELECT id FROM orders VERSION AS OF 3",
+        "a fixed version of a table",
+        "orders VERSION AS OF 3",
+    ),
+    _unsupported("SELECT DISTINCT ON (id) id FROM orders", "DISTINCT ON", "id"),
+    _unsupported("SELECT 1 AS n FROM orders GROUP BY note WITH TOTALS", "WITH TOTALS", "note"),
+    _unsupported(
+        "SELECT * REPLACE (1 AS id) FROM orders",
+        "REPLACE or RENAME after a star",
+        "* REPLACE (1 AS id",
+    ),
+    _unsupported(
+        "SELECT id FROM orders UNION ALL BY NAME SELECT id FROM customers",
+        "UNION BY NAME",
+        "id FROM orders UNION ALL BY NAME SELECT id FROM customers",
+    ),
+    _unsupported(
+        "SELECT o.id FROM orders o ASOF JOIN customers c ON o.id = c.id",
+        "a ASOF join",
+        "customers c ON o.id = c.id",
+    ),
+]
+
+TOO_DEEP = f"SELECT {'(' * 400}id{')' * 400} AS x FROM orders"
+
+REFUSED = [*BY_NATURE, *WITHOUT_RULE, *UNSUPPORTED]

@@ -1,0 +1,44 @@
+"""Every place that turns a query down is reached by a query of the tables beside this file."""
+
+from __future__ import annotations
+
+from tests.unit.compiler.refused_queries import REFUSED, TOO_DEEP
+from tests.unit.compiler.rejection_sites import (
+    ROOT,
+    error_classes,
+    raised_in_compiler,
+    reached,
+    sites,
+)
+from tests.unit.compiler.tables import KEYS, TABLES
+from tests.unit.compiler.wrong_queries import WRONG
+
+NO_QUERY = {
+    "algebra/node.py delta_rule NotIncrementalError": "every operator has a rule",
+    "frontend/pivot.py _pivoted unimplemented": "the parser takes one FOR clause",
+    "frontend/query.py bind_query unimplemented": "the parser makes no other kind of query",
+    "frontend/from_clause.py _table UnknownNameError": "all names are looked up before",
+}
+"""Places that no query reaches, and why."""
+
+OF_NO_QUERY = {"InternalError": "a bug of ours", "ConfigError": "a wrong schema, not a wrong query"}
+
+
+def test_every_place_that_turns_a_query_down_has_a_query():
+    queries = [*(row[0] for row in WRONG), *(row.sql for row in REFUSED), TOO_DEEP]
+    lines = reached(queries, TABLES, KEYS)
+    untried = {
+        site.name
+        for site in sites()
+        if not any(
+            (str(ROOT / site.file), line) in lines
+            for line in range(site.first_line, site.last_line + 1)
+        )
+    }
+    assert untried == set(NO_QUERY)
+
+
+def test_every_code_that_the_compiler_gives_has_a_query():
+    made = {name for name in raised_in_compiler() if name not in OF_NO_QUERY}
+    wanted = {error_classes()[name].code for name in made}
+    assert {*(row[1] for row in WRONG), *(row.code for row in REFUSED)} == wanted
