@@ -46,74 +46,38 @@ Net
                                   Scan before.r (id, a)  [linear]
                                   Keys a_5
                                     Project a_5  [linear]
-                                      Project max as max_b, a_5  [linear]
-                                        Net
-                                          Sum
-                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                              Project a_3 as a_5 (#6)  [linear]
-                                                Net (#7)
-                                                  Sum
-                                                    Distinct  [keyed]
-                                                      Project a as a_3  [linear]
-                                                        Restrict a <=> key a_3
-                                                          Scan after.r (id, a)  [linear]
-                                                          Keys a_3 (#8)
-                                                            Project a as a_3  [linear]
-                                                              #1
-                                                    Negate
-                                                      Distinct  [keyed]
-                                                        Project a as a_3  [linear]
-                                                          Restrict a <=> key a_3
-                                                            Scan before.r (id, a)  [linear]
-                                                            #8
-                                              Aggregate by a_4: max(b_2) as max (#9)  [keyed]
-                                                Filter a_2 < a_4  [linear]
-                                                  InnerJoin every pair  [multilinear]
-                                                    Project a_3 as a_4  [linear]
-                                                      Distinct  [keyed]
-                                                        Project a as a_3  [linear]
-                                                          Restrict a <=> key a_4
-                                                            Scan after.r (id, a)  [linear]
-                                                            Keys a_4 (#10)
-                                                              Sum
-                                                                Project a_5 as a_4  [linear]
-                                                                  #6
-                                                                Project a_5 as a_4  [linear]
-                                                                  Project a_3 as a_5 (#11)  [linear]
-                                                                    Distinct  [keyed]
-                                                                      Project a as a_3  [linear]
-                                                                        Restrict a <=> key a_4
-                                                                          Scan before.r (id, a)  [linear]
-                                                                          Keys a_4
-                                                                            Filter a_2 < a_4  [linear]
-                                                                              Sum
-                                                                                InnerJoin every pair  [multilinear]
-                                                                                  Project a_3 as a_4  [linear]
-                                                                                    #7
-                                                                                  Scan after.u (a as a_2, b as b_2)  [linear]
-                                                                                InnerJoin every pair  [multilinear]
-                                                                                  Project a_3 as a_4  [linear]
-                                                                                    Distinct  [keyed]
-                                                                                      Project a as a_3  [linear]
-                                                                                        Scan before.r (id, a)  [linear]
-                                                                                  Scan changes.u (a as a_2, b as b_2)  [linear]
-                                                    Scan after.u (a as a_2, b as b_2)  [linear]
-                                            LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                              #11
-                                              #9
-                                            Negate
-                                              LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
-                                                #11
-                                                Aggregate by a_4: max(b_2) as max  [keyed]
-                                                  Filter a_2 < a_4  [linear]
-                                                    InnerJoin every pair  [multilinear]
-                                                      Project a_3 as a_4  [linear]
+                                      Project a_5  [linear]
+                                        Sum
+                                          Project a_5  [linear]
+                                            Project a_3 as a_5  [linear]
+                                              Project a as a_3 (#6)  [linear]
+                                                #1
+                                          Project a_4 as a_5  [linear]
+                                            Filter a_2 < a_4  [linear]
+                                              Sum
+                                                InnerJoin every pair  [multilinear]
+                                                  Project a_3 as a_4  [linear]
+                                                    Net
+                                                      Sum
                                                         Distinct  [keyed]
                                                           Project a as a_3  [linear]
-                                                            Restrict a <=> key a_4
-                                                              Scan before.r (id, a)  [linear]
-                                                              #10
-                                                      Scan before.u (a as a_2, b as b_2)  [linear]
+                                                            Restrict a <=> key a_3
+                                                              Scan after.r (id, a)  [linear]
+                                                              Keys a_3 (#7)
+                                                                #6
+                                                        Negate
+                                                          Distinct  [keyed]
+                                                            Project a as a_3  [linear]
+                                                              Restrict a <=> key a_3
+                                                                Scan before.r (id, a)  [linear]
+                                                                #7
+                                                  Scan after.u (a as a_2, b as b_2)  [linear]
+                                                InnerJoin every pair  [multilinear]
+                                                  Project a_3 as a_4  [linear]
+                                                    Distinct  [keyed]
+                                                      Project a as a_3  [linear]
+                                                        Scan before.r (id, a)  [linear]
+                                                  Scan changes.u (a as a_2, b as b_2)  [linear]
                   Aggregate by a_4: max(b_2) as max  [keyed]
                     Filter a_2 < a_4  [linear]
                       InnerJoin every pair  [multilinear]
@@ -131,7 +95,7 @@ Net
                 Project max as max_b, a_5  [linear]
                   LeftJoin a_5 IS NOT DISTINCT FROM a_4  [keyed]
                     Project a_3 as a_5  [linear]
-                      Distinct (#12)  [keyed]
+                      Distinct (#8)  [keyed]
                         Project a as a_3  [linear]
                           Restrict a <=> key a_5
                             Scan before.r (id, a)  [linear]
@@ -140,7 +104,7 @@ Net
                       Filter a_2 < a_4  [linear]
                         InnerJoin every pair  [multilinear]
                           Project a_3 as a_4  [linear]
-                            #12
+                            #8
                           Scan before.u (a as a_2, b as b_2)  [linear]
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
@@ -166,15 +130,15 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
+), `__st_step_1` AS (
+  SELECT
+    `a` AS `a_3`,
+    `__st_weight`
+  FROM `__st_net_1` AS `t`
 ), `__st_keys_1` AS (
   SELECT DISTINCT
     `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`,
-      `__st_weight`
-    FROM `__st_net_1` AS `t`
-  ) AS `t`
+  FROM `__st_step_1` AS `t`
 ), `__st_net_2` AS (
   SELECT
     `a_3`,
@@ -239,277 +203,7 @@ WITH `__st_net_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_1` AS (
-  SELECT
-    `a_3` AS `a_5`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
 ), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a_4`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `t1`.`__st_weight`
-      FROM (
-        SELECT
-          `a_3` AS `a_4`,
-          `__st_weight`
-        FROM `__st_net_2` AS `t`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `after`.`u`
-      ) AS `t2`
-      UNION ALL
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `t1`.`__st_weight`
-      FROM (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`,
-          `__st_weight`
-        FROM `changes`.`u`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a_3` AS `a_4`
-        FROM (
-          SELECT DISTINCT
-            `a_3`
-          FROM (
-            SELECT
-              `a` AS `a_3`
-            FROM (
-              SELECT
-                `id`,
-                `a`
-              FROM `before`.`r`
-            ) AS `t`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t2`
-    ) AS `t`
-    WHERE
-      `a_2` < `a_4`
-  ) AS `t`
-), `__st_step_2` AS (
-  SELECT
-    `a_3` AS `a_5`
-  FROM (
-    SELECT DISTINCT
-      `a_3`
-    FROM (
-      SELECT
-        `a` AS `a_3`
-      FROM (
-        SELECT
-          `t`.`id`,
-          `t`.`a`
-        FROM (
-          SELECT
-            `id`,
-            `a`
-          FROM `before`.`r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-      ) AS `t`
-    ) AS `t`
-  ) AS `t`
-), `__st_keys_3` AS (
-  SELECT DISTINCT
-    `a_4`
-  FROM (
-    SELECT
-      `a_5` AS `a_4`,
-      `__st_weight`
-    FROM `__st_step_1` AS `t`
-    UNION ALL
-    SELECT
-      `a_4`,
-      CAST(1 AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5` AS `a_4`
-      FROM `__st_step_2` AS `t`
-    ) AS `t`
-  ) AS `t`
-), `__st_groups_1` AS (
-  SELECT
-    `a_4`,
-    max(`b_2`) AS `max`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`
-      FROM (
-        SELECT
-          `a_3` AS `a_4`
-        FROM (
-          SELECT DISTINCT
-            `a_3`
-          FROM (
-            SELECT
-              `a` AS `a_3`
-            FROM (
-              SELECT
-                `t`.`id`,
-                `t`.`a`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`
-                FROM `after`.`r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_3` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-            ) AS `t`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `after`.`u`
-      ) AS `t2`
-    ) AS `t`
-    WHERE
-      `a_2` < `a_4`
-  ) AS `t`
-  GROUP BY
-    `a_4`
-), `__st_net_3` AS (
-  SELECT
-    `a_5`,
-    `a_4`,
-    `max`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_5`,
-      `a_4`,
-      `max`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `l`.`a_5`,
-        `r`.`a_4`,
-        `r`.`max`,
-        `l`.`__st_weight`
-      FROM `__st_step_1` AS `l`
-      LEFT JOIN `__st_groups_1` AS `r`
-        ON `a_5` IS NOT DISTINCT FROM `a_4`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN `__st_groups_1` AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_2` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `a_2`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_4`,
-                `a_2`,
-                `b_2`
-              FROM (
-                SELECT
-                  `a_3` AS `a_4`
-                FROM (
-                  SELECT DISTINCT
-                    `a_3`
-                  FROM (
-                    SELECT
-                      `a` AS `a_3`
-                    FROM (
-                      SELECT
-                        `t`.`id`,
-                        `t`.`a`
-                      FROM (
-                        SELECT
-                          `id`,
-                          `a`
-                        FROM `before`.`r`
-                      ) AS `t`
-                      LEFT SEMI JOIN `__st_keys_3` AS `k`
-                        ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-                    ) AS `t`
-                  ) AS `t`
-                ) AS `t`
-              ) AS `t1`
-              CROSS JOIN (
-                SELECT
-                  `a` AS `a_2`,
-                  `b` AS `b_2`
-                FROM `before`.`u`
-              ) AS `t2`
-            ) AS `t`
-            WHERE
-              `a_2` < `a_4`
-          ) AS `t`
-          GROUP BY
-            `a_4`
-        ) AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_5`,
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_keys_4` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
@@ -518,13 +212,85 @@ WITH `__st_net_1` AS (
       `__st_weight`
     FROM (
       SELECT
-        `max` AS `max_b`,
         `a_5`,
         `__st_weight`
-      FROM `__st_net_3` AS `t`
+      FROM (
+        SELECT
+          `a_5`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `a_3` AS `a_5`,
+            `__st_weight`
+          FROM `__st_step_1` AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `a_4` AS `a_5`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `b_2`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              `t1`.`__st_weight`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`,
+                `__st_weight`
+              FROM `__st_net_2` AS `t`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`
+              FROM `after`.`u`
+            ) AS `t2`
+            UNION ALL
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              `t1`.`__st_weight`
+            FROM (
+              SELECT
+                `a` AS `a_2`,
+                `b` AS `b_2`,
+                `__st_weight`
+              FROM `changes`.`u`
+            ) AS `t1`
+            CROSS JOIN (
+              SELECT
+                `a_3` AS `a_4`
+              FROM (
+                SELECT DISTINCT
+                  `a_3`
+                FROM (
+                  SELECT
+                    `a` AS `a_3`
+                  FROM (
+                    SELECT
+                      `id`,
+                      `a`
+                    FROM `before`.`r`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t2`
+          ) AS `t`
+          WHERE
+            `a_2` < `a_4`
+        ) AS `t`
+      ) AS `t`
     ) AS `t`
   ) AS `t`
-), `__st_step_3` AS (
+), `__st_step_2` AS (
   SELECT
     `t`.`id`,
     `t`.`a`
@@ -534,9 +300,9 @@ WITH `__st_net_1` AS (
       `a`
     FROM `before`.`r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_4` AS `k`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-), `__st_keys_5` AS (
+), `__st_keys_3` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
@@ -551,7 +317,7 @@ WITH `__st_net_1` AS (
     FROM (
       SELECT
         `a` AS `a_5`
-      FROM `__st_step_3` AS `t`
+      FROM `__st_step_2` AS `t`
     ) AS `t`
   ) AS `t`
 ), `__st_distinct_rows_1` AS (
@@ -570,11 +336,11 @@ WITH `__st_net_1` AS (
           `a`
         FROM `after`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_5` AS `k`
+      LEFT SEMI JOIN `__st_keys_3` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
-), `__st_step_4` AS (
+), `__st_step_3` AS (
   SELECT
     `a_5`,
     CASE
@@ -655,11 +421,11 @@ WITH `__st_net_1` AS (
           `a`
         FROM `before`.`r`
       ) AS `t`
-      LEFT SEMI JOIN `__st_keys_5` AS `k`
+      LEFT SEMI JOIN `__st_keys_3` AS `k`
         ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
     ) AS `t`
   ) AS `t`
-), `__st_net_4` AS (
+), `__st_net_3` AS (
   SELECT
     `id`,
     `a`,
@@ -681,7 +447,7 @@ WITH `__st_net_1` AS (
         `r`.`scalar`,
         `l`.`__st_weight`
       FROM `__st_net_1` AS `l`
-      LEFT JOIN `__st_step_4` AS `r`
+      LEFT JOIN `__st_step_3` AS `r`
         ON `a` IS NOT DISTINCT FROM `a_5`
       UNION ALL
       SELECT
@@ -696,8 +462,8 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN `__st_step_4` AS `r`
+        FROM `__st_step_2` AS `l`
+        LEFT JOIN `__st_step_3` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_5`
       ) AS `t`
       UNION ALL
@@ -713,7 +479,7 @@ WITH `__st_net_1` AS (
           `l`.`a`,
           `r`.`a_5`,
           `r`.`scalar`
-        FROM `__st_step_3` AS `l`
+        FROM `__st_step_2` AS `l`
         LEFT JOIN (
           SELECT
             `a_5`,
@@ -806,7 +572,7 @@ FROM (
       `id`,
       `scalar` AS `m`,
       `__st_weight`
-    FROM `__st_net_4` AS `t`
+    FROM `__st_net_3` AS `t`
   ) AS `t`
   GROUP BY
     `id`,
@@ -817,22 +583,22 @@ WHERE
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
 -- stored: id int, m int
--- step __st_step_1
-WITH `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a_3`
+-- step __st_step_2
+WITH `__st_step_1` AS (
+  SELECT
+    `a` AS `a_3`,
+    `__st_weight`
   FROM (
     SELECT
-      `a` AS `a_3`,
+      `id`,
+      `a`,
       `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
+    FROM `__st_changes_r`
   ) AS `t`
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM `__st_step_1` AS `t`
 )
 SELECT /*+ BROADCAST(`k`) */
   `t`.`id`,
@@ -845,153 +611,22 @@ FROM (
 ) AS `t`
 LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
--- step __st_step_2
-WITH `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a` AS `a_3`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_1` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM `__st_step_1` AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT DISTINCT
-          `a_3`
-        FROM (
-          SELECT
-            `a` AS `a_3`
-          FROM `__st_step_1` AS `t`
-        ) AS `t`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_3`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT DISTINCT
-          `a_3`
-        FROM (
-          SELECT
-            `a_3`
-          FROM (
-            SELECT
-              `a_3`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_3` AS `a_5`,
-  `__st_weight`
-FROM `__st_net_2` AS `t`
 -- step __st_keys_2
-WITH `__st_keys_1` AS (
-  SELECT DISTINCT
-    `a_3`
+WITH `__st_step_1` AS (
+  SELECT
+    `a` AS `a_3`,
+    `__st_weight`
   FROM (
     SELECT
-      `a` AS `a_3`,
+      `id`,
+      `a`,
       `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
+    FROM `__st_changes_r`
   ) AS `t`
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `a_3`
+  FROM `__st_step_1` AS `t`
 ), `__st_net_1` AS (
   SELECT
     `a_3`,
@@ -1011,7 +646,7 @@ WITH `__st_keys_1` AS (
         FROM (
           SELECT
             `a`
-          FROM `__st_step_1` AS `t`
+          FROM `__st_step_2` AS `t`
         ) AS `t`
         UNION ALL
         SELECT
@@ -1063,7 +698,7 @@ WITH `__st_keys_1` AS (
         FROM (
           SELECT
             `a` AS `a_3`
-          FROM `__st_step_1` AS `t`
+          FROM `__st_step_2` AS `t`
         ) AS `t`
       ) AS `t`
       UNION ALL
@@ -1154,539 +789,6 @@ WITH `__st_keys_1` AS (
     `__st_weight` <> 0
 )
 SELECT DISTINCT
-  `a_4`
-FROM (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`t1`) */
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `t1`.`__st_weight`
-        FROM (
-          SELECT
-            `a_3` AS `a_4`,
-            `__st_weight`
-          FROM `__st_net_2` AS `t`
-        ) AS `t1`
-        CROSS JOIN (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t2`
-      ) AS `t1`
-    ) AS `t`
-    UNION ALL
-    SELECT
-      `a_4`,
-      `a_2`,
-      `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`t1`) */
-          `a_2`,
-          `b_2`,
-          `a_4`,
-          `t1`.`__st_weight`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `b` AS `b_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t1`
-        CROSS JOIN (
-          SELECT
-            `a_3` AS `a_4`
-          FROM (
-            SELECT DISTINCT
-              `a_3`
-            FROM (
-              SELECT
-                `a_3`
-              FROM (
-                SELECT
-                  `a_3`,
-                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                  explode(
-                    sequence(
-                      CAST(1 AS BIGINT),
-                      CAST(IF(
-                        `__st_weight` < 0,
-                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                        `__st_weight`
-                      ) AS BIGINT)
-                    )
-                  ) AS `__st_n`
-                FROM `__st_net_3` AS `t`
-                WHERE
-                  `__st_weight` <> 0
-              ) AS `s`
-            ) AS `t`
-          ) AS `t`
-        ) AS `t2`
-      ) AS `t1`
-    ) AS `t`
-  ) AS `t`
-  WHERE
-    `a_2` < `a_4`
-) AS `t`
--- step __st_step_3
-WITH `__st_net_4` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`
-            FROM (
-              SELECT
-                `id`,
-                `a`
-              FROM `__st_after_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-          ) AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_2` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_3` AS `a_5`
-FROM (
-  SELECT DISTINCT
-    `a_3`
-  FROM (
-    SELECT
-      `a_3`
-    FROM (
-      SELECT
-        `a_3`,
-        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-        explode(
-          sequence(
-            CAST(1 AS BIGINT),
-            CAST(IF(
-              `__st_weight` < 0,
-              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-              `__st_weight`
-            ) AS BIGINT)
-          )
-        ) AS `__st_n`
-      FROM `__st_net_4` AS `t`
-      WHERE
-        `__st_weight` <> 0
-    ) AS `s`
-  ) AS `t`
-) AS `t`
--- step __st_step_4
-WITH `__st_keys_3` AS (
-  SELECT DISTINCT
-    `a_4`
-  FROM (
-    SELECT
-      `a_5` AS `a_4`,
-      `__st_weight`
-    FROM `__st_step_2` AS `t`
-    UNION ALL
-    SELECT
-      `a_4`,
-      CAST(1 AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5` AS `a_4`
-      FROM `__st_step_3` AS `t`
-    ) AS `t`
-  ) AS `t`
-)
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`
-FROM (
-  SELECT
-    `id`,
-    `a`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_3` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
--- step __st_groups_1
-SELECT
-  `a_4`,
-  max(`b_2`) AS `max`
-FROM (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`
-    FROM (
-      SELECT /*+ BROADCAST(`t1`) */
-        `a_4`,
-        `a_2`,
-        `b_2`
-      FROM (
-        SELECT
-          `a_3` AS `a_4`
-        FROM (
-          SELECT DISTINCT
-            `a_3`
-          FROM (
-            SELECT
-              `a` AS `a_3`
-            FROM `__st_step_4` AS `t`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `a` AS `a_2`,
-          `b` AS `b_2`
-        FROM `__st_after_u`
-      ) AS `t2`
-    ) AS `t1`
-  ) AS `t`
-  WHERE
-    `a_2` < `a_4`
-) AS `t`
-GROUP BY
-  `a_4`
--- step __st_keys_4
-WITH `__st_keys_3` AS (
-  SELECT DISTINCT
-    `a_4`
-  FROM (
-    SELECT
-      `a_5` AS `a_4`,
-      `__st_weight`
-    FROM `__st_step_2` AS `t`
-    UNION ALL
-    SELECT
-      `a_4`,
-      CAST(1 AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_5` AS `a_4`
-      FROM `__st_step_3` AS `t`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_5` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM `__st_step_4` AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_3` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_4`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-), `__st_net_6` AS (
-  SELECT
-    `a_4`,
-    `a_2`,
-    `b_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_4`,
-      `a_2`,
-      `b_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_4`,
-        `a_2`,
-        `b_2`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a_4`,
-          `a_2`,
-          `b_2`,
-          `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`t1`) */
-            `a_4`,
-            `a_2`,
-            `b_2`,
-            `t2`.`__st_weight`
-          FROM (
-            SELECT
-              `a_3` AS `a_4`
-            FROM (
-              SELECT DISTINCT
-                `a_3`
-              FROM (
-                SELECT
-                  `a_3`
-                FROM (
-                  SELECT
-                    `a_3`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_5` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
-              ) AS `t`
-            ) AS `t`
-          ) AS `t1`
-          CROSS JOIN `__st_terms_1` AS `t2`
-        ) AS `t1`
-      ) AS `t`
-      WHERE
-        `a_2` < `a_4`
-    ) AS `t`
-    GROUP BY
-      `a_4`,
-      `a_2`,
-      `b_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_7` AS (
-  SELECT
-    `a_5`,
-    `a_4`,
-    `max`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_5`,
-      `a_4`,
-      `max`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT /*+ BROADCAST(`r`) */
-        `l`.`a_5`,
-        `r`.`a_4`,
-        `r`.`max`,
-        `l`.`__st_weight`
-      FROM `__st_step_2` AS `l`
-      LEFT JOIN `__st_groups_1` AS `r`
-        ON `a_5` IS NOT DISTINCT FROM `a_4`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN `__st_groups_1` AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a_5`,
-        `a_4`,
-        `max`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`r`) */
-          `l`.`a_5`,
-          `r`.`a_4`,
-          `r`.`max`
-        FROM `__st_step_3` AS `l`
-        LEFT JOIN (
-          SELECT
-            `a_4`,
-            max(`b_2`) AS `max`
-          FROM (
-            SELECT
-              `a_4`,
-              `b_2`
-            FROM (
-              SELECT
-                `a_4`,
-                `b_2`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM (
-                SELECT
-                  `a_4`,
-                  `b_2`,
-                  `__st_weight`
-                FROM `__st_net_6` AS `t`
-              ) AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `t`
-          GROUP BY
-            `a_4`
-        ) AS `r`
-          ON `a_5` IS NOT DISTINCT FROM `a_4`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_5`,
-      `a_4`,
-      `max`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
   `a_5`
 FROM (
   SELECT
@@ -1696,10 +798,120 @@ FROM (
     SELECT
       `a_5`,
       `__st_weight`
-    FROM `__st_net_7` AS `t`
+    FROM (
+      SELECT
+        `a_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_3` AS `a_5`,
+          `__st_weight`
+        FROM `__st_step_1` AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a_4` AS `a_5`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a_4`,
+          `a_2`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `a_4`,
+            `a_2`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              `__st_weight`
+            FROM (
+              SELECT /*+ BROADCAST(`t1`) */
+                `a_4`,
+                `a_2`,
+                `b_2`,
+                `t1`.`__st_weight`
+              FROM (
+                SELECT
+                  `a_3` AS `a_4`,
+                  `__st_weight`
+                FROM `__st_net_2` AS `t`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t2`
+            ) AS `t1`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `a_4`,
+            `a_2`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `a_4`,
+              `a_2`,
+              `b_2`,
+              `__st_weight`
+            FROM (
+              SELECT /*+ BROADCAST(`t1`) */
+                `a_2`,
+                `b_2`,
+                `a_4`,
+                `t1`.`__st_weight`
+              FROM (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`,
+                  `__st_weight`
+                FROM `__st_changes_u`
+              ) AS `t1`
+              CROSS JOIN (
+                SELECT
+                  `a_3` AS `a_4`
+                FROM (
+                  SELECT DISTINCT
+                    `a_3`
+                  FROM (
+                    SELECT
+                      `a_3`
+                    FROM (
+                      SELECT
+                        `a_3`,
+                        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                        explode(
+                          sequence(
+                            CAST(1 AS BIGINT),
+                            CAST(IF(
+                              `__st_weight` < 0,
+                              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                              `__st_weight`
+                            ) AS BIGINT)
+                          )
+                        ) AS `__st_n`
+                      FROM `__st_net_3` AS `t`
+                      WHERE
+                        `__st_weight` <> 0
+                    ) AS `s`
+                  ) AS `t`
+                ) AS `t`
+              ) AS `t2`
+            ) AS `t1`
+          ) AS `t`
+        ) AS `t`
+        WHERE
+          `a_2` < `a_4`
+      ) AS `t`
+    ) AS `t`
   ) AS `t`
 ) AS `t`
--- step __st_terms_2
+-- step __st_terms_1
 SELECT
   `id`,
   `a`,
@@ -1714,7 +926,7 @@ FROM (
       `a`
     FROM `__st_after_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_4` AS `k`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
 ) AS `t`
 UNION ALL
@@ -1734,11 +946,11 @@ FROM (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-  LEFT SEMI JOIN `__st_keys_4` AS `k`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
     ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
 ) AS `t`
--- step __st_step_5
-WITH `__st_keys_5` AS (
+-- step __st_step_3
+WITH `__st_keys_3` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
@@ -1756,7 +968,7 @@ WITH `__st_keys_5` AS (
     SELECT
       `a` AS `a_5`,
       `__st_weight`
-    FROM `__st_terms_2` AS `t`
+    FROM `__st_terms_1` AS `t`
   ) AS `t`
 )
 SELECT /*+ BROADCAST(`k`) */
@@ -1768,16 +980,16 @@ FROM (
     `a`
   FROM `__st_after_r`
 ) AS `t`
-LEFT SEMI JOIN `__st_keys_5` AS `k`
+LEFT SEMI JOIN `__st_keys_3` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
--- step __st_step_6
+-- step __st_step_4
 WITH `__st_distinct_rows_1` AS (
   SELECT DISTINCT
     `a_3`
   FROM (
     SELECT
       `a` AS `a_3`
-    FROM `__st_step_5` AS `t`
+    FROM `__st_step_3` AS `t`
   ) AS `t`
 )
 SELECT
@@ -1851,7 +1063,7 @@ FROM (
     `a_5`
 ) AS `t`
 -- step __st_distinct_rows_2
-WITH `__st_keys_5` AS (
+WITH `__st_keys_3` AS (
   SELECT DISTINCT
     `a_5`
   FROM (
@@ -1869,9 +1081,9 @@ WITH `__st_keys_5` AS (
     SELECT
       `a` AS `a_5`,
       `__st_weight`
-    FROM `__st_terms_2` AS `t`
+    FROM `__st_terms_1` AS `t`
   ) AS `t`
-), `__st_net_8` AS (
+), `__st_net_4` AS (
   SELECT
     `a_3`,
     `__st_weight`
@@ -1890,7 +1102,7 @@ WITH `__st_keys_5` AS (
         FROM (
           SELECT
             `a`
-          FROM `__st_step_5` AS `t`
+          FROM `__st_step_3` AS `t`
         ) AS `t`
         UNION ALL
         SELECT
@@ -1913,7 +1125,7 @@ WITH `__st_keys_5` AS (
                 `__st_weight`
               FROM `__st_changes_r`
             ) AS `t`
-            LEFT SEMI JOIN `__st_keys_5` AS `k`
+            LEFT SEMI JOIN `__st_keys_3` AS `k`
               ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
           ) AS `t`
         ) AS `t`
@@ -1944,36 +1156,13 @@ FROM (
           ) AS BIGINT)
         )
       ) AS `__st_n`
-    FROM `__st_net_8` AS `t`
+    FROM `__st_net_4` AS `t`
     WHERE
       `__st_weight` <> 0
   ) AS `s`
 ) AS `t`
 -- answer
-WITH `__st_terms_1` AS (
-  SELECT
-    `a_2`,
-    `b_2`,
-    CAST(1 AS BIGINT) AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`
-    FROM `__st_after_u`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `a_2`,
-    `b_2`,
-    -`__st_weight` AS `__st_weight`
-  FROM (
-    SELECT
-      `a` AS `a_2`,
-      `b` AS `b_2`,
-      `__st_weight`
-    FROM `__st_changes_u`
-  ) AS `t`
-), `__st_net_9` AS (
+WITH `__st_net_5` AS (
   SELECT
     `a_4`,
     `b_2`,
@@ -2011,7 +1200,30 @@ WITH `__st_terms_1` AS (
                 `a_3` AS `a_4`
               FROM `__st_distinct_rows_2` AS `t`
             ) AS `t1`
-            CROSS JOIN `__st_terms_1` AS `t2`
+            CROSS JOIN (
+              SELECT
+                `a_2`,
+                `b_2`,
+                CAST(1 AS BIGINT) AS `__st_weight`
+              FROM (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`
+                FROM `__st_after_u`
+              ) AS `t`
+              UNION ALL
+              SELECT
+                `a_2`,
+                `b_2`,
+                -`__st_weight` AS `__st_weight`
+              FROM (
+                SELECT
+                  `a` AS `a_2`,
+                  `b` AS `b_2`,
+                  `__st_weight`
+                FROM `__st_changes_u`
+              ) AS `t`
+            ) AS `t2`
           ) AS `t1`
         ) AS `t`
         WHERE
@@ -2024,7 +1236,7 @@ WITH `__st_terms_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_10` AS (
+), `__st_net_6` AS (
   SELECT
     `id`,
     `scalar`,
@@ -2053,7 +1265,7 @@ WITH `__st_terms_1` AS (
             `__st_weight`
           FROM `__st_changes_r`
         ) AS `l`
-        LEFT JOIN `__st_step_6` AS `r`
+        LEFT JOIN `__st_step_4` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_5`
       ) AS `t`
       UNION ALL
@@ -2068,8 +1280,8 @@ WITH `__st_terms_1` AS (
           `r`.`a_5`,
           `r`.`scalar`,
           `l`.`__st_weight`
-        FROM `__st_terms_2` AS `l`
-        LEFT JOIN `__st_step_6` AS `r`
+        FROM `__st_terms_1` AS `l`
+        LEFT JOIN `__st_step_4` AS `r`
           ON `a` IS NOT DISTINCT FROM `a_5`
       ) AS `t`
       UNION ALL
@@ -2091,7 +1303,7 @@ WITH `__st_terms_1` AS (
             `r`.`a_5`,
             `r`.`scalar`,
             `l`.`__st_weight`
-          FROM `__st_terms_2` AS `l`
+          FROM `__st_terms_1` AS `l`
           LEFT JOIN (
             SELECT
               `a_5`,
@@ -2142,7 +1354,7 @@ WITH `__st_terms_1` AS (
                               ) AS BIGINT)
                             )
                           ) AS `__st_n`
-                        FROM `__st_net_9` AS `t`
+                        FROM `__st_net_5` AS `t`
                         WHERE
                           `__st_weight` <> 0
                       ) AS `s`
@@ -2172,4 +1384,4 @@ SELECT
   `id`,
   `scalar` AS `m`,
   `__st_weight`
-FROM `__st_net_10` AS `t`
+FROM `__st_net_6` AS `t`

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from streamtables.compiler.algebra.candidates import Names, candidates_below
 from streamtables.compiler.algebra.node import Column, Linear, Node, Unary
 from streamtables.compiler.algebra.restriction import On, push_restriction, restrict
 
@@ -28,6 +29,12 @@ class Filter(Unary, Linear):
     @property
     def key(self) -> tuple[str, ...] | None:
         return self.input.key
+
+
+@candidates_below.register
+def _(node: Filter, names: Names) -> Node | None:
+    # The condition may ask for what only an operator below gives; without it there are more.
+    return candidates_below(node.input, names)
 
 
 @push_restriction.register

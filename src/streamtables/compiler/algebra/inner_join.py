@@ -14,6 +14,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from streamtables.compiler.algebra.candidates import Names, candidates, candidates_below
 from streamtables.compiler.algebra.keyed import must_be_computed
 from streamtables.compiler.algebra.node import (
     Column,
@@ -242,6 +243,24 @@ def _same_type(join: InnerJoin, left: str, right: str) -> bool:
     """Whether equality of two columns needs no cast, which could make two values equal to one."""
     type_ = join.type_of(left)
     return type_ != UNKNOWN and type_ == join.type_of(right)
+
+
+@candidates_below.register
+def _(node: InnerJoin, names: Names) -> Node | None:
+    """Return the keys that changed in each input, where each holds them or their equals."""
+    on = tuple((name, name) for name in names)
+    found: list[Node] = []
+    for part in node.parts:
+        if not may_change(part):
+            continue
+        pairs = _trace(node, part, on)
+        if not names or stays_above(on, pairs):
+            return None
+        own = {key: column for column, key in pairs}
+        rows = candidates(part, tuple(dict.fromkeys(own.values())))
+        shown = (Projection(name, _column(own[name]), node.type_of(name)) for name in names)
+        found.append(Project(rows, tuple(shown)))
+    return found[0] if len(found) == 1 else Sum(tuple(found))
 
 
 @kind_of.register

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streamtables.compiler.algebra.candidates import Names, candidates, candidates_below
 from streamtables.compiler.algebra.node import (
     Kind,
     Node,
     Unary,
     at,
-    changes_of,
     delta_rule,
     kept,
     kind_of,
@@ -62,8 +62,8 @@ def must_be_computed(node: Node) -> bool:
 
 
 def touched_keys(node: Keyed) -> Keys:
-    """Return K: the keys that occur in the changes of the input."""
-    return Keys(changes_of(node.input), node.key_columns)
+    """Return K: the keys that occur in the changes of the input, and perhaps some more."""
+    return Keys(candidates(node.input, node.key_columns), node.key_columns)
 
 
 def recomputed(node: Keyed, keys: Keys, version: Node) -> Node:
@@ -84,6 +84,12 @@ def delta_keyed(node: Keyed) -> Node:
 @kind_of.register
 def _(node: Keyed) -> Kind:
     return "keyed" if node.key_columns else "whole"
+
+
+@candidates_below.register
+def _(node: Keyed, names: Names) -> Node | None:
+    inner = set(names) <= set(node.key_columns)
+    return candidates(node.input, names) if names and inner else None
 
 
 @push_restriction.register

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra.candidates import candidates
+from streamtables.compiler.algebra.candidates import Names, candidates, candidates_below
 from streamtables.compiler.algebra.existence import Existence
 from streamtables.compiler.algebra.node import (
     Kind,
@@ -101,6 +101,26 @@ def _touched_rows(node: Probe) -> Node:
 def _right_columns(node: Probe) -> tuple[str, ...]:
     read = {c.name for item in node.conditions for c in item.find_all(exp.Column)}
     return tuple(name for name in node.right.names if name in read)
+
+
+@candidates_below.register
+def _(node: Probe, names: Names) -> Node | None:
+    """Return what changed on the left, and the keys that changed on the right."""
+    if not names or not set(names) <= set(node.left.names):
+        return None
+    same = tuple((name, name) for name in names)
+    found: list[Node] = []
+    if may_change(node.left):
+        found.append(_shown(candidates(node.left, names), same))
+    if may_change(node.right):
+        partners = {left: right for left, right in node.equalities}
+        met = tuple((partners[name], name) for name in names if name in partners)
+        if len(met) == len(names):
+            rows = candidates(node.right, tuple(dict.fromkeys(own for own, _ in met)))
+            found.append(_shown(rows, met))
+        else:
+            found.append(_shown(_touched_rows(node), same))
+    return found[0] if len(found) == 1 else Sum(tuple(found))
 
 
 @kind_of.register

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from streamtables.compiler.algebra.candidates import Names, candidates_below
 from streamtables.compiler.algebra.node import Column, Linear, Node, Unary
 from streamtables.compiler.algebra.restriction import (
     On,
@@ -62,6 +63,16 @@ class Project(Unary, Linear):
         if below is None or any(name not in self.passed for name in below):
             return None
         return tuple(self.passed[name] for name in below)
+
+
+@candidates_below.register
+def _(node: Project, names: Names) -> Node | None:
+    wanted = tuple(item for item in node.projections if item.name in names)
+    sources = tuple(dict.fromkeys(item.passes for item in wanted if item.passes is not None))
+    if any(item.passes is None for item in wanted):
+        return None
+    rows = candidates_below(node.input, sources)
+    return None if rows is None else Project(rows, wanted)
 
 
 @push_restriction.register

@@ -133,6 +133,9 @@ class ChangedTables:
         chain = self.table.chain
         if chain is None or not chain.keyed.key_columns:
             return None
+        if self.table.state is not None:
+            # Exactly the groups that have contributions: others keep the row that is stored.
+            return Keys(changes_of(chain.keyed.input), chain.keyed.key_columns)
         return touched_keys(chain.keyed)
 
     @cached_property
