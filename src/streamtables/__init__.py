@@ -1,7 +1,7 @@
 """Stream tables for Apache Spark: Delta tables that stay equal to their query.
 
 connect(warehouse)              open a warehouse; see `streamtables.api.StreamTables`
-compile(sql, tables=…, keys=…)  the compiler alone: SQL in, delta SQL out
+compile(sql, tables=…, keys=…)  the compiler alone: SQL in, delta SQL out; views=… are inlined
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from streamtables.catalog.models import (
     RefreshRecord,
     Source,
     StreamTable,
+    View,
     new_id,
 )
 from streamtables.catalog.names import check_name
@@ -28,6 +29,7 @@ from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings
+from streamtables.engine.spark_views import find_view
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
@@ -37,10 +39,8 @@ from streamtables.errors import (
     WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_plan
-from streamtables.positions import Version
-from streamtables.refresh.define import compiled, define, inputs_of
+from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import require_one_moment
-from streamtables.refresh.plans import query_hash
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
@@ -49,7 +49,10 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import Verification, stored_standing, verify
 from streamtables.settings import Settings, load_settings
 from streamtables.sources.delta import DeltaWatch
+from streamtables.spark_view_text import text_over_sources
 from streamtables.statements import run_statement
+from streamtables.views_and_functions import ViewsAndFunctions
+from streamtables.visible_in_spark import visible_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +66,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables:
+class StreamTables(ViewsAndFunctions):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -119,9 +122,20 @@ class StreamTables:
         table: str | None = None,
         key: Sequence[str] | None = None,
         enable_change_feed: bool = False,
-    ) -> Source:
-        """Register a Delta table, by its path or its name in Spark's catalog, as a source."""
+    ) -> Source | View:
+        """Register a Delta table, by its path or its name in Spark's catalog, as a source.
+
+        A view of Spark's catalog becomes a view here, over the sources that its tables are.
+        """
         check_name(name)
+        if table is not None and path is None and (view := find_view(self.spark, table)):
+            if key or enable_change_feed:
+                raise ConfigError(
+                    f'"{table}" is a view, which has no key and no change feed of its own',
+                    hint="Leave them out; give them to the tables that the view reads.",
+                )
+            definitions = self._catalog.snapshot().definitions
+            return self.add_view(name, text_over_sources(table, view, self.spark, definitions))
         location = self._location(path, table)
         description = self._source_description(name, location, switch_on=enable_change_feed)
         known = {column.name.lower(): column.name for column in description.columns}
@@ -218,10 +232,7 @@ class StreamTables:
         text = query if query is not None else table.query
         plan = compiled(text, snapshot.definitions, mode=choices.mode, name=table.name)
         if query is not None:
-            changes["query"] = query.strip()
-            changes["defining_query_hash"] = query_hash(query)
-            changes["columns"] = tuple(Column(shown, type_) for shown, type_ in plan.output)
-            changes["key_columns"] = tuple(plan.key) if plan.key is not None else None
+            changes |= altered_query(query, plan, snapshot.definitions)
         inputs = inputs_of(plan, snapshot.definitions)
         return self._catalog.alter_stream_table(
             table.id, at=self._around.clock(), inputs=inputs, **changes
@@ -259,8 +270,8 @@ class StreamTables:
         return run_statement(self, text)
 
     def spark_sql(self, text: str) -> Rows:
-        """Run a statement in Spark; sources and stream tables can be read by their names."""
-        return run_sql(self.spark, text, self._visible_tables(text))
+        """Run a statement in Spark, in which all that is defined here can be read by its name."""
+        return run_sql(self.spark, text, visible_in(text, self._catalog.snapshot()))
 
     # Refreshing
 
@@ -361,20 +372,6 @@ class StreamTables:
     def apply(self, plan: ApplyPlan) -> ApplyPlan:
         """Do what a plan says, in an order in which each table finds what it reads."""
         return apply_plan(self, plan)
-
-    def _visible_tables(self, text: str) -> dict[str, tuple[str, Version | None]]:
-        """Return the sources and filled stream tables whose names occur in a statement."""
-        snapshot = self._catalog.snapshot()
-        lowered = text.lower()
-        found: dict[str, tuple[str, Version | None]] = {}
-        for source in snapshot.sources.values():
-            if source.name.lower() in lowered:
-                found[source.name] = (source.location, None)
-        for table in snapshot.stream_tables.values():
-            standing = snapshot.standings.get(table.id)
-            if table.name.lower() in lowered and standing is not None:
-                found[table.name] = (table.location, standing.version)
-        return found
 
     def _location(self, path: str | Path | None, table: str | None) -> str:
         if (path is None) == (table is None):

@@ -1,7 +1,8 @@
 """A folder of SQL files as a project: what it would change, and doing it.
 
-Each file holds one or more CREATE STREAM TABLE statements.  The folder is the truth: a table that
-is in the catalog and in no file is left alone, or dropped where that was asked for.
+Each file holds one or more statements: CREATE STREAM TABLE, CREATE VIEW, CREATE FUNCTION.  The
+folder is the truth: a table that is in the catalog and in no file is left alone, or dropped where
+that was asked for.  Views and functions that are in no file stay.
 """
 
 from __future__ import annotations
@@ -11,27 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from streamtables.catalog.dependencies import find_cycle, topological_order
-from streamtables.catalog.models import StreamTable
+from streamtables.catalog.models import Function, StreamTable
 from streamtables.compiler.frontend.dialect import parse_query
-from streamtables.compiler.frontend.tables import referenced_names
+from streamtables.compiler.frontend.tables import called_names, referenced_names
+from streamtables.compiler.library_statements import CreateFunction, CreateView
 from streamtables.compiler.statements import CreateStreamTable, parse_statement, split_statements
 from streamtables.errors import AlreadyExistsError, ConfigError, CycleError, UnsupportedSqlError
 from streamtables.positions import InputId
+from streamtables.statements import define_in_library
 
 if TYPE_CHECKING:
     from streamtables.api import StreamTables
 
+Defining = CreateStreamTable | CreateView | CreateFunction
 Action = Literal["create", "alter", "drop", "unchanged"]
 
 
 @dataclass(frozen=True)
 class ApplyItem:
-    """One stream table, and what becomes of it."""
+    """One stream table, view or function, and what becomes of it."""
 
     action: Action
     name: str
     details: str
-    statement: CreateStreamTable | None = None
+    statement: Defining | None = None
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,22 @@ def plan_folder(db: StreamTables, folder: Path, *, prune: bool) -> ApplyPlan:
         raise ConfigError(f'there is no folder "{folder}"', hint="Give a folder of .sql files.")
     statements = _in_order(_statements(folder))
     known = {table.name.lower(): table for table in db.stream_tables()}
-    steps = [_step(statement, known.get(statement.name.lower())) for statement in statements]
+    views = {view.name.lower(): view.query for view in db.views()}
+    functions = {function.name.lower(): function for function in db.functions()}
+    steps: list[ApplyItem] = []
+    for statement in statements:
+        name = statement.name.lower()
+        if isinstance(statement, CreateStreamTable):
+            steps.append(_step(statement, known.get(name)))
+        elif isinstance(statement, CreateView):
+            same = views.get(name) == statement.text
+            steps.append(_library_step(statement, "view", known=name in views, same=same))
+        else:
+            stored = functions.get(name)
+            same = stored is not None and _is_stored(statement, stored)
+            steps.append(_library_step(statement, "function", known=stored is not None, same=same))
     if prune:
-        kept = {statement.name.lower() for statement in statements}
+        kept = {item.name.lower() for item in statements if isinstance(item, CreateStreamTable)}
         gone = [table for name, table in known.items() if name not in kept]
         steps += [ApplyItem("drop", table.name, "in no file of the folder") for table in gone]
     return ApplyPlan(tuple(steps))
@@ -71,6 +88,8 @@ def apply_plan(db: StreamTables, plan: ApplyPlan) -> ApplyPlan:
                 chosen = _chosen(statement)
                 query = statement.query
                 db.alter(statement.name, query=query, options=statement.options, **chosen)
+            case "create" | "alter", CreateView() | CreateFunction() as statement:
+                define_in_library(db, statement, replace=step.action == "alter")
             case "drop", _:
                 db.drop(step.name, cascade=True, if_exists=True)
             case _:
@@ -96,38 +115,68 @@ def _chosen(statement: CreateStreamTable) -> Chosen:
     }
 
 
-def _statements(folder: Path) -> list[CreateStreamTable]:
-    found: list[CreateStreamTable] = []
+def _statements(folder: Path) -> list[Defining]:
+    found: list[Defining] = []
     for path in sorted(folder.rglob("*.sql")):
         for text in split_statements(path.read_text(encoding="utf-8")):
             statement = parse_statement(text)
-            if not isinstance(statement, CreateStreamTable):
+            if not isinstance(statement, CreateStreamTable | CreateView | CreateFunction):
                 raise UnsupportedSqlError(
-                    f'"{path.name}" holds a statement that is not CREATE STREAM TABLE', sql=text
+                    f'"{path.name}" holds a statement that is not CREATE STREAM TABLE, '
+                    "CREATE VIEW or CREATE FUNCTION",
+                    sql=text,
                 )
             found.append(statement)
-    names = [statement.name.lower() for statement in found]
+    names = [_key(statement) for statement in found]
     for name in names:
         if names.count(name) > 1:
-            raise AlreadyExistsError(f'two files define the stream table "{name}"')
+            raise AlreadyExistsError(f'two files define "{name}"')
     return found
 
 
-def _in_order(statements: list[CreateStreamTable]) -> list[CreateStreamTable]:
+def _in_order(statements: list[Defining]) -> list[Defining]:
     """Return the statements, each after those that it reads."""
-    by_name = {statement.name.lower(): statement for statement in statements}
+    by_key = {_key(statement): statement for statement in statements}
     edges = {
-        InputId(name): [
-            InputId(read.lower())
-            for read in referenced_names(parse_query(statement.query))
-            if read.lower() in by_name
-        ]
-        for name, statement in by_name.items()
+        InputId(key): [InputId(read) for read in _reads(statement) if read in by_key]
+        for key, statement in by_key.items()
     }
     if (path := find_cycle(edges)) is not None:
-        names = " → ".join(by_name[item].name for item in path)
-        raise CycleError("the stream tables of the folder read each other", detail=f"{names}.")
-    return [by_name[item] for item in topological_order(edges)]
+        names = " → ".join(by_key[item].name for item in path)
+        raise CycleError("the definitions of the folder read each other", detail=f"{names}.")
+    return [by_key[item] for item in topological_order(edges)]
+
+
+def _key(statement: Defining) -> str:
+    """Return a name that tells functions apart from what a query reads."""
+    name = statement.name.lower()
+    return f"{name}()" if isinstance(statement, CreateFunction) else name
+
+
+def _reads(statement: Defining) -> list[str]:
+    if isinstance(statement, CreateFunction):
+        query = parse_query(f"SELECT {statement.body}")
+    else:
+        query = parse_query(statement.query)
+    called = [f"{name.lower()}()" for name in called_names(query)]
+    return [*(name.lower() for name in referenced_names(query)), *called]
+
+
+def _library_step(
+    statement: CreateView | CreateFunction, kind: str, *, known: bool, same: bool
+) -> ApplyItem:
+    if not known:
+        return ApplyItem("create", statement.name, f"new {kind}", statement)
+    if same:
+        return ApplyItem("unchanged", statement.name, "", statement)
+    details = f"{kind} (means full refreshes of what reads it)"
+    return ApplyItem("alter", statement.name, details, statement)
+
+
+def _is_stored(statement: CreateFunction, stored: Function) -> bool:
+    parameters = tuple((column.name, column.type) for column in stored.parameters)
+    kept = (stored.language, parameters, stored.returns, stored.body)
+    return kept == ("sql", statement.parameters, statement.returns, statement.body.strip())
 
 
 def _step(statement: CreateStreamTable, known: StreamTable | None) -> ApplyItem:

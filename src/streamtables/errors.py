@@ -7,7 +7,7 @@
     │   │   └── UnsupportedSqlError · UnimplementedSqlError · NotIncrementalError
     │   ├── CycleError · NotFoundError · AlreadyExistsError · InUseError · NameNotAllowedError
     │   ├── ConfigError · PausedError · FullForbiddenError · SourceUnusableError · NotFilledError
-    │   └── WouldMixError · DuplicateKeyError · QueryFailedError
+    │   └── WouldMixError · DuplicateKeyError · QueryFailedError · FunctionMissingError
     ├── SourceChangedError       schema or history moved; the table is marked for rebuild
     │   └── HistoryGoneError · SourceRecreatedError · SchemaChangedError · SourceMissingError
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it
@@ -203,6 +203,12 @@ class WouldMixError(UserError):
     """Refreshing or reading these tables now would put two moments into one result."""
 
     code = "ST-1408"
+
+
+class FunctionMissingError(UserError):
+    """The query calls a Python function that this process has not registered."""
+
+    code = "ST-1409"
 
 
 class SourceChangedError(StreamTablesError):

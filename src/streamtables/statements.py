@@ -1,9 +1,16 @@
-"""SQL statements about stream tables, carried out through the API."""
+"""SQL statements about stream tables, views and functions, carried out through the API."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from streamtables.catalog.models import Function, View
+from streamtables.compiler.library_statements import (
+    CreateFunction,
+    CreateView,
+    DropFunction,
+    DropView,
+)
 from streamtables.compiler.statements import (
     AlterStreamTable,
     CreateStreamTable,
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run_statement(db: StreamTables, text: str) -> object:
-    """Run one statement; what is not about stream tables goes to Spark."""
+    """Run one statement; what is none of ours goes to Spark."""
     statement = parse_statement(text)
     match statement:
         case None:
@@ -36,8 +43,40 @@ def run_statement(db: StreamTables, text: str) -> object:
             return db.explain(statement.name)
         case ShowStreamTables():
             return db.status()
+        case CreateView() | CreateFunction():
+            return define_in_library(db, statement, replace=statement.replace)
+        case DropView() | DropFunction():
+            return _drop_from_library(db, statement, text)
         case _:
             assert_never(statement)
+
+
+def define_in_library(
+    db: StreamTables, statement: CreateView | CreateFunction, *, replace: bool
+) -> View | Function:
+    """Add or replace the view or function of a statement."""
+    if isinstance(statement, CreateView):
+        return db.add_view(
+            statement.name, statement.text, replace=replace, if_not_exists=statement.if_not_exists
+        )
+    return db.add_function(
+        statement.name,
+        parameters=statement.parameter_types,
+        returns=statement.returns,
+        body=statement.body,
+        replace=replace,
+        if_not_exists=statement.if_not_exists,
+    )
+
+
+def _drop_from_library(db: StreamTables, statement: DropView | DropFunction, text: str) -> object:
+    """Drop a view or function of ours; Spark has some of its own, temporary ones among them."""
+    name = statement.name.lower()
+    if isinstance(statement, DropView):
+        ours = any(view.name.lower() == name for view in db.views())
+        return db.drop_view(name) if ours else db.spark_sql(text)
+    ours = any(function.name.lower() == name for function in db.functions())
+    return db.drop_function(name) if ours else db.spark_sql(text)
 
 
 def _create(db: StreamTables, statement: CreateStreamTable) -> object:

@@ -25,7 +25,15 @@ from streamtables.catalog.definition_rules import (
 )
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.load_definitions import load_definitions
-from streamtables.catalog.models import Alteration, Column, Input, Source, StreamTable, TableState
+from streamtables.catalog.models import (
+    Alteration,
+    Column,
+    Input,
+    Source,
+    StreamTable,
+    TableState,
+    View,
+)
 from streamtables.catalog.names import check_name, name_key
 from streamtables.catalog.schema import catalog_meta, dependencies, sources, stream_tables
 from streamtables.errors import InUseError
@@ -66,7 +74,8 @@ class DefinitionChanges:
         """Forget a source that no stream table reads; its table stays as it is."""
         with self._changing() as (connection, definitions):
             source = definitions.source(name_or_id)
-            readers = definitions.direct_readers(source.id)
+            readers: list[StreamTable | View] = [*definitions.direct_readers(source.id)]
+            readers += _views_on(definitions, source)
             refuse_readers(f'the source "{source.name}"', readers, "Drop these first.")
             connection.execute(delete(sources).where(sources.c.id == source.id))
         return source
@@ -108,17 +117,9 @@ class DefinitionChanges:
         `inputs` and `internal` belong to the query: what is not given stays.
         """
         with self._changing() as (connection, definitions):
-            last = definitions.stream_table(table_id)
-            table = dataclasses.replace(last, **changes, altered_at=at)
-            table = _with_rebuild(last, table)
-            check_name(table.name, internal=table.is_internal)
-            refuse_taken_name(definitions, table.name, but=table.id)
-            if inputs is None:
-                inputs = last.inputs
-            if internal is None:
-                kept = definitions.internal_tables(table.id)
-                internal = [(item, item.inputs) for item in kept]
-            return _store(connection, definitions, table, (inputs, internal), last=last)
+            return alter_within(
+                connection, definitions, table_id, changes, inputs, at=at, internal=internal
+            )
 
     def set_state(
         self, table_id: InputId, state: TableState, reason: str, *, at: datetime
@@ -158,6 +159,8 @@ class DefinitionChanges:
             if not cascade:
                 others = [t for t in going if table.id not in (t.id, t.owner_id)]
                 refuse_readers(f'the stream table "{table.name}"', others, "Drop with cascade.")
+            on_views = _views_on(definitions, *going)
+            refuse_readers(f'the stream table "{table.name}"', on_views, "Drop the views first.")
             _delete(connection, going)
         return going
 
@@ -166,6 +169,36 @@ class DefinitionChanges:
         with self._database.writing() as connection:
             connection.execute(_NEXT_GENERATION)
             yield connection, load_definitions(connection)
+
+
+def alter_within(
+    connection: Connection,
+    definitions: Definitions,
+    table_id: InputId,
+    changes: Alteration,
+    inputs: Sequence[Input] | None,
+    *,
+    at: datetime,
+    internal: Sequence[Definition] | None = None,
+) -> StreamTable:
+    """Change parts of a definition inside a change of the catalog."""
+    last = definitions.stream_table(table_id)
+    table = dataclasses.replace(last, **changes, altered_at=at)
+    table = _with_rebuild(last, table)
+    check_name(table.name, internal=table.is_internal)
+    refuse_taken_name(definitions, table.name, but=table.id)
+    if inputs is None:
+        inputs = last.inputs
+    if internal is None:
+        kept = definitions.internal_tables(table.id)
+        internal = [(item, item.inputs) for item in kept]
+    return _store(connection, definitions, table, (inputs, internal), last=last)
+
+
+def _views_on(definitions: Definitions, *entries: Source | StreamTable) -> tuple[View, ...]:
+    """Return the views that read one of these, directly or through other views."""
+    ids = {entry.id for entry in entries}
+    return tuple(view for view in definitions.views.values() if ids & set(view.uses))
 
 
 def _successor(last: StreamTable, definition: StreamTable) -> StreamTable:

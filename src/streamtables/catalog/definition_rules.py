@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.dependencies import find_cycle
-from streamtables.catalog.models import Input, Source, StreamTable
+from streamtables.catalog.models import Input, Source, StreamTable, View
 from streamtables.errors import AlreadyExistsError, CycleError, InUseError, NotFoundError
 from streamtables.positions import InputId
 
@@ -14,11 +14,12 @@ Definition = tuple[StreamTable, Sequence[Input]]
 
 
 def refuse_taken_name(definitions: Definitions, name: str, *, but: InputId | None = None) -> None:
-    """Raise when a source or another stream table than `but` has the name."""
+    """Raise when a source, stream table or view other than `but` has the name."""
     taken = definitions.named(name)
     if taken is None or taken.id == but:
         return
     kind = "source" if isinstance(taken, Source) else "stream table"
+    kind = "view" if isinstance(taken, View) else kind
     raise AlreadyExistsError(
         f'the name "{name}" is taken by the {kind} "{taken.name}"',
         hint="Choose another name, or drop what has it.",
@@ -28,10 +29,11 @@ def refuse_taken_name(definitions: Definitions, name: str, *, but: InputId | Non
 def refuse_unknown_inputs(definitions: Definitions, added: Sequence[Definition]) -> None:
     """Raise when one of the added definitions reads what is neither defined nor added."""
     known = {*definitions.sources, *definitions.stream_tables, *(table.id for table, _ in added)}
+    library = {*definitions.views, *definitions.functions}
     for table, inputs in added:
-        for item in inputs:
-            if item.id not in known:
-                raise NotFoundError(f'an input of the stream table "{table.name}" does not exist')
+        unknown = {item.id for item in inputs} - known
+        if unknown or set(table.uses) - library:
+            raise NotFoundError(f'an input of the stream table "{table.name}" does not exist')
 
 
 def refuse_cycle(definitions: Definitions, added: Sequence[Definition]) -> None:
@@ -48,8 +50,8 @@ def refuse_cycle(definitions: Definitions, added: Sequence[Definition]) -> None:
         )
 
 
-def refuse_readers(shown: str, readers: Iterable[StreamTable], hint: str) -> None:
-    """Raise when stream tables still read what is to go."""
+def refuse_readers(shown: str, readers: Iterable[StreamTable | View], hint: str) -> None:
+    """Raise when stream tables or views still read what is to go."""
     if names := sorted(table.name for table in readers):
         listed = ", ".join(f'"{name}"' for name in names)
         raise InUseError(f"{shown} is read by {listed}", hint=hint)

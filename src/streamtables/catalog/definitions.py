@@ -1,17 +1,17 @@
 """What is defined, as one frozen value, and the questions that are asked of it.
 
-Definitions         all sources and stream tables at one generation of the catalog
+Definitions         all sources, stream tables, views and functions at one generation of the catalog
 CatalogSnapshot     the same, with where each stream table stands
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from streamtables.catalog import dependencies
-from streamtables.catalog.models import Source, Standing, StreamTable
+from streamtables.catalog.models import Function, Source, Standing, StreamTable, View
 from streamtables.catalog.names import name_key, not_found
 from streamtables.positions import InputId
 
@@ -23,6 +23,8 @@ class Definitions:
     generation: int
     sources: Mapping[InputId, Source]
     stream_tables: Mapping[InputId, StreamTable]
+    views: Mapping[InputId, View] = field(default_factory=dict)
+    functions: Mapping[InputId, Function] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> dict[InputId, tuple[InputId, ...]]:
@@ -38,18 +40,48 @@ class Definitions:
         return dependencies.topological_order(self.edges)
 
     @cached_property
-    def _by_name(self) -> dict[str, Source | StreamTable]:
-        entries: list[Source | StreamTable] = [*self.sources.values()]
+    def _by_name(self) -> dict[str, Source | StreamTable | View]:
+        entries: list[Source | StreamTable | View] = [*self.sources.values()]
         entries += self.stream_tables.values()
+        entries += self.views.values()
         return {name_key(entry.name): entry for entry in entries}
+
+    @cached_property
+    def _functions_by_name(self) -> dict[str, Function]:
+        return {name_key(entry.name): entry for entry in self.functions.values()}
 
     @cached_property
     def _readers(self) -> dict[InputId, list[InputId]]:
         return dependencies.readers(self.edges)
 
-    def named(self, name: str) -> Source | StreamTable | None:
-        """Return the source or stream table of this name, or None."""
+    def named(self, name: str) -> Source | StreamTable | View | None:
+        """Return the source, stream table or view of this name, or None."""
         return self._by_name.get(name_key(name))
+
+    def function_named(self, name: str) -> Function | None:
+        """Return the function of this name, or None."""
+        return self._functions_by_name.get(name_key(name))
+
+    def view(self, name: str) -> View:
+        """Return a view; an unknown one is an error that names the closest."""
+        found = self.named(name)
+        if isinstance(found, View):
+            return found
+        raise not_found("view", name, [entry.name for entry in self.views.values()])
+
+    def function(self, name: str) -> Function:
+        """Return a function; an unknown one is an error that names the closest."""
+        found = self.function_named(name)
+        if found is not None:
+            return found
+        raise not_found("function", name, [entry.name for entry in self.functions.values()])
+
+    def users(self, used: InputId) -> tuple[StreamTable | View | Function, ...]:
+        """Return what uses something, directly or through views and functions."""
+        everything: list[StreamTable | View | Function] = [*self.stream_tables.values()]
+        everything += self.views.values()
+        everything += self.functions.values()
+        return tuple(entry for entry in everything if used in entry.uses)
 
     def source(self, name_or_id: str) -> Source:
         """Return a source; an unknown one is an error that names the closest."""

@@ -1,7 +1,8 @@
 """Read all definitions with one statement.
 
-One statement sees one state of the database and costs one round trip.  Sources, stream tables
-and edges come as one union: each part has the columns of all, NULL where it has none.
+One statement sees one state of the database and costs one round trip.  Sources, stream tables,
+views, functions and edges come as one union: each part has the columns of all, NULL where it has
+none.
 """
 
 from __future__ import annotations
@@ -13,13 +14,22 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, Table, cast, literal, null, select, union_all
 
 from streamtables.catalog.definitions import Definitions
-from streamtables.catalog.models import Input, Source, StreamTable
-from streamtables.catalog.schema import catalog_meta, dependencies, sources, stream_tables
+from streamtables.catalog.models import Function, Input, Source, StreamTable, View
+from streamtables.catalog.schema import (
+    catalog_meta,
+    dependencies,
+    functions,
+    sources,
+    stream_tables,
+    views,
+)
 from streamtables.positions import InputId
 
-_PARTS = (sources, stream_tables, dependencies)
+_PARTS = (sources, stream_tables, views, functions, dependencies)
 _TYPES = {column.name: column.type for table in _PARTS for column in table.columns}
 _SOURCE_FIELDS = tuple(field.name for field in fields(Source))
+_VIEW_FIELDS = tuple(field.name for field in fields(View))
+_FUNCTION_FIELDS = tuple(field.name for field in fields(Function))
 _TABLE_FIELDS = tuple(field.name for field in fields(StreamTable) if field.name != "inputs")
 
 
@@ -56,10 +66,14 @@ def load_definitions(connection: Connection) -> Definitions:
         for row in parts[stream_tables.name]
     ]
     found = [Source(**_picked(row, _SOURCE_FIELDS)) for row in parts[sources.name]]
+    read = [View(**_picked(row, _VIEW_FIELDS)) for row in parts[views.name]]
+    called = [Function(**_picked(row, _FUNCTION_FIELDS)) for row in parts[functions.name]]
     return Definitions(
         generation=parts[catalog_meta.name][0].generation,
         sources=MappingProxyType({source.id: source for source in sorted(found, key=_name)}),
         stream_tables=MappingProxyType({table.id: table for table in sorted(tables, key=_name)}),
+        views=MappingProxyType({view.id: view for view in sorted(read, key=_name)}),
+        functions=MappingProxyType({item.id: item for item in sorted(called, key=_name)}),
     )
 
 
@@ -67,7 +81,7 @@ def _picked(row: Row[Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: row._mapping[name] for name in names}
 
 
-def _name(entry: Source | StreamTable) -> str:
+def _name(entry: Source | StreamTable | View | Function) -> str:
     return entry.name
 
 

@@ -2,6 +2,8 @@
 
     Source          a table that someone else writes
     StreamTable     a definition: a query, its options, where its rows are, and its state
+    View            a query under a name, which readers inline
+    Function        an expression in SQL, or the name of a function that a process registers
     Input           one edge: a stream table reads this source or stream table
     Standing        where a stream table stands (see `streamtables.positions`)
     RefreshRecord   one refresh: mode, reason, positions, rows, seconds of each step
@@ -29,6 +31,8 @@ from streamtables.positions import (
 __all__ = [
     "Alteration",
     "Column",
+    "Function",
+    "FunctionLanguage",
     "Input",
     "InputKind",
     "JsonValue",
@@ -41,11 +45,13 @@ __all__ = [
     "Step",
     "StreamTable",
     "TableState",
+    "View",
     "new_id",
     "new_refresh_id",
 ]
 
 SourceKind = Literal["delta"]
+FunctionLanguage = Literal["sql", "python"]
 InputKind = Literal["source", "stream-table"]
 TableState = Literal["active", "paused", "suspended", "damaged", "needs-rebuild"]
 RefreshState = Literal["running", "applied", "no-change", "superseded", "deferred", "failed"]
@@ -54,7 +60,7 @@ Options = Mapping[str, JsonValue]
 
 
 def new_id() -> InputId:
-    """Return an id for a new source or stream table; its hyphens keep it apart from any name."""
+    """Return an id for whatever is defined; its hyphens keep it apart from any name."""
     return InputId(str(uuid4()))
 
 
@@ -91,6 +97,41 @@ class Source:
 
 
 @dataclass(frozen=True)
+class View:
+    """A query under a name.
+
+    `uses` are the ids of all that it reaches, directly or through others: sources, stream tables,
+    views and functions.
+    """
+
+    id: InputId
+    name: str
+    query: str
+    created_at: datetime
+    altered_at: datetime
+    uses: tuple[InputId, ...] = ()
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of one value.
+
+    In SQL it has parameters and a body; in Python the catalog knows its name and type alone.
+    """
+
+    id: InputId
+    name: str
+    language: FunctionLanguage
+    returns: str
+    created_at: datetime
+    altered_at: datetime
+    parameters: tuple[Column, ...] = ()
+    body: str = ""
+    deterministic: bool = True
+    uses: tuple[InputId, ...] = ()
+
+
+@dataclass(frozen=True)
 class Input:
     """A source or stream table that a stream table reads, and the columns it reads of it."""
 
@@ -105,7 +146,8 @@ class StreamTable:
 
     `key_columns` is None for a bag, and empty for a table of at most one row.  `owner_id` is set
     on internal tables only.  `generation` is the catalog's generation at the last change of this
-    definition, and `inputs` what it reads; the catalog fills in both.
+    definition, and `inputs` what it reads; the catalog fills in both.  `uses` are the ids of the
+    views and functions that its query reaches.
     """
 
     id: InputId
@@ -126,6 +168,7 @@ class StreamTable:
     key_columns: tuple[str, ...] | None = None
     owner_id: InputId | None = None
     generation: int = 0
+    uses: tuple[InputId, ...] = ()
     inputs: tuple[Input, ...] = ()
 
     @property
@@ -148,6 +191,7 @@ class Alteration(TypedDict, total=False):
     tier: str
     options: Options
     key_columns: tuple[str, ...] | None
+    uses: tuple[InputId, ...]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Double,
@@ -81,6 +82,35 @@ stream_tables = Table(
     Column("created_at", UtcText, nullable=False),
     Column("altered_at", UtcText, nullable=False),
     Column("generation", BigInteger, nullable=False),
+    Column("uses", names_text(), nullable=False, server_default="[]"),
+)
+
+views = Table(
+    "views",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False, unique=True),
+    Column("query", Text, nullable=False),
+    Column("uses", names_text(), nullable=False),
+    Column("created_at", UtcText, nullable=False),
+    Column("altered_at", UtcText, nullable=False),
+)
+
+functions = Table(
+    "functions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("name_key", Text, nullable=False, unique=True),
+    Column("language", Text, nullable=False),
+    Column("parameters", columns_text(), nullable=False),
+    Column("returns", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("deterministic", Boolean, nullable=False),
+    Column("uses", names_text(), nullable=False),
+    Column("created_at", UtcText, nullable=False),
+    Column("altered_at", UtcText, nullable=False),
 )
 
 

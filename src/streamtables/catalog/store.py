@@ -1,6 +1,7 @@
 """The catalog: what exists and where it stands.
 
     definition_changes.py   sources and stream tables: add, alter, drop
+    library_changes.py      views and functions: add, replace, drop
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
 
@@ -19,8 +20,9 @@ from sqlalchemy import select
 from streamtables.catalog.database import Database
 from streamtables.catalog.definition_changes import DefinitionChanges
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
+from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
-from streamtables.catalog.models import Source, StreamTable
+from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.standings import Standings, load_standings
@@ -30,7 +32,7 @@ from streamtables.positions import InputId
 _GENERATION = select(catalog_meta.c.generation)
 
 
-class Catalog(DefinitionChanges, Standings, RefreshRecords):
+class Catalog(DefinitionChanges, LibraryChanges, Standings, RefreshRecords):
     """An open catalog; safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
@@ -96,6 +98,14 @@ class Catalog(DefinitionChanges, Standings, RefreshRecords):
     def stream_table(self, name_or_id: str) -> StreamTable:
         """Return a stream table; an unknown one is an error that names the closest."""
         return self._definitions().stream_table(name_or_id)
+
+    def views(self) -> tuple[View, ...]:
+        """Return all views, by name."""
+        return tuple(self._definitions().views.values())
+
+    def functions(self) -> tuple[Function, ...]:
+        """Return all functions, by name."""
+        return tuple(self._definitions().functions.values())
 
     def dependants(self, input_id: InputId) -> tuple[StreamTable, ...]:
         """Return all stream tables that stand on an input, each after those that it reads."""

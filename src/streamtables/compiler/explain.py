@@ -39,6 +39,8 @@ def explain_data(plan: Plan) -> dict[str, object]:
         "refusals": [_refusal_data(refusal) for refusal in plan.refusals],
         "notes": list(plan.notes),
     }
+    if plan.used:
+        data["through"] = [{"kind": entry.kind, "name": entry.name} for entry in plan.used]
     if plan.root is not None:
         data["columns_read"] = {table: list(names) for table, names in plan.columns_read.items()}
         data["operators"] = [
@@ -104,6 +106,8 @@ def _heading(plan: Plan) -> str:
     else:
         lines.append("kept by   full refreshes")
     lines.append(f"reads     {', '.join(plan.tables) or 'nothing'}")
+    if plan.used:
+        lines.append(f"through   {', '.join(f'{entry.kind} {entry.name}' for entry in plan.used)}")
     return "\n".join(lines)
 
 

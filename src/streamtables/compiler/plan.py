@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from sqlglot import exp
 
 from streamtables.compiler.algebra import (
     Clock,
@@ -19,16 +21,21 @@ from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.backend.statement import (
     Dialect,
     Program,
+    by_schema,
     by_view,
     program,
     statement,
     to_sql,
 )
 from streamtables.compiler.frontend.binding import Bound, Notes, column
-from streamtables.compiler.frontend.dialect import parse_query, span_of
+from streamtables.compiler.frontend.calls import parsed
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.inlined_text import over_relations
+from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.query import bind
 from streamtables.compiler.frontend.syntax_errors import too_deep
-from streamtables.compiler.frontend.tables import over_relations, tables_in
+from streamtables.compiler.frontend.tables import tables_in
+from streamtables.compiler.library import NOTHING, Entry, Library, PythonFunction, View
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import inexact_below
 from streamtables.compiler.maintenance.root_chain import root_chain
@@ -41,6 +48,7 @@ from streamtables.compiler.rewrites.sort_float_sums import sort_float_sums
 from streamtables.compiler.schema import Schema, build_schema
 from streamtables.compiler.types import SqlType
 from streamtables.errors import (
+    ConfigError,
     NotIncrementalError,
     Span,
     SqlError,
@@ -94,6 +102,9 @@ class Plan:
     notes: tuple[str, ...]
     root: Node | None
     schema: Schema = field(default_factory=dict)
+    library: Library = NOTHING
+    used: tuple[Entry, ...] = ()
+    """The views and functions that the query reaches, directly or through others."""
 
     @property
     def incremental(self) -> bool:
@@ -131,7 +142,7 @@ class Plan:
         """Return the program that computes the visible rows from the tables after a change."""
         if self.root is not None:
             return program(at("after", self.visible))
-        return Program((), over_relations(self.sql, lambda t: by_view(t, "after"), self.schema))
+        return Program((), self._text(lambda table: by_view(table, "after")))
 
     @cached_property
     def inexact(self) -> bool:
@@ -141,8 +152,12 @@ class Plan:
     def query_sql(self, dialect: Dialect = "spark") -> str:
         """Return the defining query made deterministic: what full, verify and delta all mean."""
         if self.root is None:
-            return self.sql
+            return self._text(lambda table: by_schema(table, "now")) if self.used else self.sql
         return to_sql(statement(self.visible), dialect)
+
+    def _text(self, naming: Callable[[str], exp.Table]) -> str:
+        """Return the query as it was written, over other relations."""
+        return over_relations(self.sql, naming, self.schema, self.library)
 
     def delta_sql(self, dialect: Dialect = "spark") -> str:
         """Return one SELECT for the signed changes of the visible rows."""
@@ -169,6 +184,11 @@ class Plan:
                 read.setdefault(node.table, {}).update(dict.fromkeys(f.source for f in node.fields))
         return {table: tuple(names) for table, names in read.items()}
 
+    @property
+    def python_functions(self) -> tuple[str, ...]:
+        """The functions that a process must bring along to run the query."""
+        return tuple(entry.name for entry in self.used if isinstance(entry, PythonFunction))
+
     @cached_property
     def reads_clock(self) -> bool:
         """Whether the result depends on the moment of the refresh."""
@@ -187,33 +207,41 @@ class Plan:
         return explain_text(self)
 
 
-def compile_query(sql: str, schema: Schema) -> Plan:
-    """Compile a defining query against the tables it may read."""
+def compile_query(sql: str, schema: Schema, library: Library = NOTHING) -> Plan:
+    """Compile a defining query against the tables it may read, and views and functions."""
     try:
-        return _compiled(sql, schema)
+        return _compiled(sql, schema, library)
     except RecursionError as error:
         raise too_deep(sql) from error
 
 
-def _compiled(sql: str, schema: Schema) -> Plan:
+def _compiled(sql: str, schema: Schema, library: Library) -> Plan:
     notes = Notes()
-    query = parse_query(sql)
-    tables = tables_in(query, sql, schema)
+    inlining = Inlining(library)
+    query = parsed(sql, inlining)
+    tables = tables_in(query, sql, schema, inlining)
+    root: Node | None = None
     try:
-        bound = bind(query, sql, schema, notes)
+        root = _deterministic(_output(bind(query, sql, schema, notes, inlining)))
+        refusals = _float_refusal(root, sql)
     except (NotIncrementalError, UnimplementedSqlError) as refusal:
-        return Plan(sql, tables, (Refusal.of(refusal),), tuple(notes.lines), None, schema)
-    root = _deterministic(_output(bound))
-    return Plan(sql, tables, _float_refusal(root, sql), tuple(notes.lines), root, schema)
+        refusals = (Refusal.of(refusal),)
+    lines, used = tuple(notes.lines), inlining.used
+    return Plan(sql, tables, refusals, lines, root, schema, library, used)
 
 
 def compile_sql(
     sql: str,
     tables: Mapping[str, Mapping[str, str]],
     keys: Mapping[str, Sequence[str]] | None = None,
+    views: Mapping[str, str] | None = None,
 ) -> Plan:
     """Compile a query against tables given as plain names and types: the public `compile`."""
-    return compile_query(sql, build_schema(tables, keys))
+    library = Library.of(View(name, text) for name, text in (views or {}).items())
+    for name in tables:
+        if library.view(name) is not None:
+            raise ConfigError(f'"{name}" is given both as a table and as a view')
+    return compile_query(sql, build_schema(tables, keys), library)
 
 
 def _output(bound: Bound) -> Node:

@@ -71,6 +71,23 @@ class StatementReader:
         if not self.took(*words):
             raise self.error(f"{' '.join(words)} was expected")
 
+    def part(self) -> str:
+        """Take a name of one part."""
+        return self._identifier()
+
+    def type_text(self, *ends: str) -> str:
+        """Take the name of a type: all up to a comma, a closing bracket or one of the words."""
+        first, depth = self.at, 0
+        while self.at < len(self.tokens):
+            text = self.tokens[self.at].text.upper()
+            if depth == 0 and (text in (",", ")") or text in ends):
+                break
+            depth += text.count("(") + text.count("<") - text.count(")") - text.count(">")
+            self.at += 1
+        if self.at == first:
+            raise self.error("a type was expected")
+        return self.text[self.tokens[first].start : self.tokens[self.at - 1].end + 1]
+
     def name(self) -> str:
         """Take a name of one or more parts."""
         parts = [self._identifier()]
@@ -122,7 +139,7 @@ class StatementReader:
             sql=self.text,
             span=span,
             hint="The forms of the statements are in the manual: CREATE, ALTER, DROP, REFRESH, "
-            "EXPLAIN STREAM TABLE and SHOW STREAM TABLES.",
+            "EXPLAIN STREAM TABLE and SHOW STREAM TABLES; CREATE and DROP VIEW and FUNCTION.",
         )
 
     def _take(self, what: str) -> Token:

@@ -1,7 +1,7 @@
 """SQL statements about stream tables, read from tokens into frozen values.
 
-The defining query is kept as the user wrote it: a slice of the text.  What is no statement about
-stream tables is none of ours, and goes to Spark.
+The defining query is kept as the user wrote it: a slice of the text.  Views and functions have
+their statements in `library_statements.py`.  Any other statement goes to Spark.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TypeAlias
 from sqlglot.tokenizer_core import TokenType
 
 from streamtables.compiler.frontend.dialect import tokens_of
+from streamtables.compiler.library_statements import LibraryStatement, parse_library_statement
 from streamtables.compiler.statement_reader import Option, StatementReader
 
 
@@ -81,14 +82,15 @@ Statement: TypeAlias = (
     | RefreshStreamTable
     | ExplainStreamTable
     | ShowStreamTables
+    | LibraryStatement
 )
 
 
 def parse_statement(text: str) -> Statement | None:
-    """Return the statement, or None when it is not about stream tables."""
+    """Return the statement, or None when it is none of ours."""
     reader = StatementReader(text, tokens_of(text))
     if not reader.is_ours():
-        return None
+        return parse_library_statement(reader)
     match reader.word():
         case "CREATE":
             return _create(reader)

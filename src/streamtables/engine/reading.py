@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -24,13 +25,26 @@ def read_visible(spark: Session, location: str, version: Version) -> Rows:
         return rows.select(*map(identifier, shown))
 
 
-def run_sql(spark: Session, text: str, tables: Mapping[str, tuple[str, Version | None]]) -> Rows:
-    """Run a statement in which tables can be read by name: at a version, or as they are now.
+@dataclass(frozen=True)
+class Visible:
+    """What a statement may name: tables at a version or as they are now, views, functions."""
+
+    tables: Mapping[str, tuple[str, Version | None]]
+    views: Mapping[str, str]
+    """The queries of views, over names of `tables`."""
+    functions: tuple[str, ...]
+    """Statements that make temporary functions."""
+
+
+def run_sql(spark: Session, text: str, visible: Visible) -> Rows:
+    """Run a statement in which tables, views and functions can be used by their names.
 
     A name with a namespace cannot be a temporary view; such a table is read through its location.
     """
     with spark_border():
-        for name, (location, version) in tables.items():
+        for function in visible.functions:
+            spark.sql(function)
+        for name, (location, version) in visible.tables.items():
             if "." not in name:
                 rows = (
                     spark.read.format("delta").load(location)
@@ -38,6 +52,9 @@ def run_sql(spark: Session, text: str, tables: Mapping[str, tuple[str, Version |
                     else read_visible(spark, location, version)
                 )
                 rows.createOrReplaceTempView(identifier(name))
+        for name, query in visible.views.items():
+            if "." not in name:
+                spark.sql(query).createOrReplaceTempView(identifier(name))
         return spark.sql(text)
 
 

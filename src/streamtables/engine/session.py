@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from streamtables.engine.binding import unbind_all
+from streamtables.engine.python_functions import PythonFunctions
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_start import SparkSettings, start_spark
 from streamtables.errors import InternalError
@@ -89,6 +90,7 @@ class SparkSessions:
         self._owned = False
         self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
         self._lock = Lock()
+        self.functions = PythonFunctions()
 
     @property
     def started(self) -> bool:
@@ -100,7 +102,9 @@ class SparkSessions:
         with self._lock:
             if self._spark is None:
                 self._spark = self._start()
-            return self._spark
+            spark = self._spark
+        self.functions.bring_into(spark)
+        return spark
 
     def quick(self) -> SparkSession:
         """Return a new fork for small changes; `lease` gives a pooled one."""
@@ -151,7 +155,9 @@ class SparkSessions:
         with self._lock:
             free = self._free[profile]
             spark = free.pop() if free else None
-        return spark or self._forked(profile)
+        spark = spark or self._forked(profile)
+        self.functions.bring_into(spark)
+        return spark
 
     def _give_back(self, profile: Profile, spark: SparkSession) -> None:
         with spark_border():

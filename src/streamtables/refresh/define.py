@@ -6,10 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from streamtables.catalog.definitions import Definitions
-from streamtables.catalog.models import Column, Input, InputKind, Options, StreamTable, new_id
+from streamtables.catalog.models import (
+    Alteration,
+    Column,
+    Input,
+    InputKind,
+    Options,
+    Source,
+    StreamTable,
+    new_id,
+)
 from streamtables.compiler import Plan, compile_query
 from streamtables.compiler.frontend.scope import find_table
 from streamtables.errors import CycleError, NameNotAllowedError, NotFilledError, UnknownNameError
+from streamtables.refresh.library import library_of, uses_of
 from streamtables.refresh.plans import query_hash, schema_of
 
 _NOT_IN_NAMES = frozenset(" ,;{}()\n\t=")
@@ -37,15 +47,20 @@ class Choices:
 
 def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: str = "") -> Plan:
     """Compile a query against everything that is defined; `differential` demands a plan."""
-    schema = {k: v for k, v in schema_of(definitions).items() if k.lower() != name.lower()}
-    try:
-        plan = compile_query(query, schema)
-    except UnknownNameError as error:
-        raise _explained(error, definitions, name) from error
+    plan = analysed(query, definitions, name=name)
     _check_names(plan)
     if mode == "differential":
         plan.require_incremental()
     return plan
+
+
+def analysed(query: str, definitions: Definitions, *, name: str = "") -> Plan:
+    """Compile a query whose result need not be stored, as that of a view."""
+    schema = {k: v for k, v in schema_of(definitions).items() if k.lower() != name.lower()}
+    try:
+        return compile_query(query, schema, library_of(definitions))
+    except UnknownNameError as error:
+        raise _explained(error, definitions, name) from error
 
 
 def _check_names(plan: Plan) -> None:
@@ -74,7 +89,7 @@ def define(
         id=new_id(),
         name=name,
         query=query.strip(),
-        defining_query_hash=query_hash(query),
+        defining_query_hash=query_hash(query, plan.used),
         location=location,
         columns=tuple(Column(shown, type_) for shown, type_ in plan.output),
         created_at=at,
@@ -85,8 +100,20 @@ def define(
         tier=choices.tier,
         options=dict(choices.options or {}),
         key_columns=tuple(plan.key) if plan.key is not None else None,
+        uses=uses_of(plan.used, definitions),
     )
     return Definition(table, inputs_of(plan, definitions), plan)
+
+
+def altered_query(query: str, plan: Plan, definitions: Definitions) -> Alteration:
+    """Return the parts of a definition that follow from its query."""
+    return {
+        "query": query.strip(),
+        "defining_query_hash": query_hash(query, plan.used),
+        "columns": tuple(Column(shown, type_) for shown, type_ in plan.output),
+        "key_columns": tuple(plan.key) if plan.key is not None else None,
+        "uses": uses_of(plan.used, definitions),
+    }
 
 
 def inputs_of(plan: Plan, definitions: Definitions) -> tuple[Input, ...]:
@@ -94,7 +121,7 @@ def inputs_of(plan: Plan, definitions: Definitions) -> tuple[Input, ...]:
     found = []
     for name in plan.tables:
         entry = definitions.named(name)
-        assert entry is not None
+        assert isinstance(entry, Source | StreamTable)
         kind: InputKind = "stream-table" if isinstance(entry, StreamTable) else "source"
         every = tuple(c.name for c in entry.columns if not c.name.startswith("__st_"))
         columns = plan.columns_read.get(name, every if plan.root is None else ())

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Column, Source, StreamTable
 from streamtables.compiler import Plan, compile_query
+from streamtables.compiler.library import Entry
 from streamtables.compiler.maintenance import ChangedTables
 from streamtables.compiler.schema import Schema, Table
 from streamtables.positions import InputId
+from streamtables.refresh.library import library_of
 
 
-def query_hash(query: str) -> str:
-    """Return the one stable fingerprint of a defining query."""
-    return hashlib.sha256(query.strip().encode()).hexdigest()[:32]
+def query_hash(query: str, used: Iterable[Entry] = ()) -> str:
+    """Return the one stable fingerprint of a defining query and of what is inlined into it."""
+    text = "\0".join([query.strip(), *(entry.fingerprint for entry in used)])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def schema_of(definitions: Definitions) -> Schema:
@@ -57,7 +60,7 @@ class Plans:
             known = self._plans.get(table.id)
             if known is not None and known[0] == definitions.generation:
                 return known[1]
-        plan = compile_query(table.query, schema_of(definitions))
+        plan = compile_query(table.query, schema_of(definitions), library_of(definitions))
         with self._lock:
             self.compiled += 1
             self._plans[table.id] = (definitions.generation, plan)

@@ -28,6 +28,7 @@ from streamtables.positions import (
 from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.clock import version_of
 from streamtables.refresh.fail_points import reach
+from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
 from streamtables.refresh.results import Reason, Refresh
@@ -178,6 +179,7 @@ class Round:
         """Fill in where the table stands and where it goes."""
         table = task.table
         self._check_state(table, full=table.id in self.full)
+        require_registered(task.plan, self.around.sessions.functions, table.name)
         for item in table.inputs:
             if item.id in self.broken:
                 raise self.broken[item.id]

@@ -22,6 +22,7 @@ from streamtables.errors import NotFilledError
 from streamtables.positions import CLOCK, Standing
 from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.clock import clock_rows
+from streamtables.refresh.library import require_registered
 from streamtables.refresh.surroundings import Surroundings
 
 
@@ -41,11 +42,13 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
     """Recompute a table and compare it with what is stored, as bags, both ways."""
     standing = stored_standing(table, snapshot, around)
     plan = around.plans.plan(table, snapshot.definitions)
+    require_registered(plan, around.sessions.functions, table.name)
     with around.sessions.lease("bulk", tag=f"verify {table.name}") as spark:
         _bind_roots(spark, table, snapshot, standing)
         for ancestor in snapshot.definitions.ancestors(table.id):
-            query = around.plans.plan(ancestor, snapshot.definitions).query_program()
-            bind(spark, view_name(ancestor.name, "after"), run_large(spark, query))
+            below = around.plans.plan(ancestor, snapshot.definitions)
+            require_registered(below, around.sessions.functions, ancestor.name)
+            bind(spark, view_name(ancestor.name, "after"), run_large(spark, below.query_program()))
         expected = run_large(spark, plan.query_program())
         stored = read_version(spark, TableVersion(table.location, standing.version))
         difference = compare(

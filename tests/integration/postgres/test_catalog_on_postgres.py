@@ -15,6 +15,7 @@ from streamtables.catalog import Catalog
 from streamtables.errors import CatalogUnreadableError, TransientError
 from tests.unit.catalog.contract import (
     DefinitionContract,
+    LibraryContract,
     PositionContract,
     RefreshContract,
     SnapshotContract,
@@ -51,6 +52,10 @@ def catalog(url: str, database: psycopg.Connection) -> Iterator[Catalog]:
 
 
 class TestDefinitions(DefinitionContract):
+    pass
+
+
+class TestLibrary(LibraryContract):
     pass
 
 

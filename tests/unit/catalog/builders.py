@@ -15,6 +15,7 @@ from streamtables.catalog import (
     new_id,
     new_refresh_id,
 )
+from streamtables.catalog.models import Function, View
 from streamtables.positions import Frontier, InputId, RefreshId, Sequence, Version
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
@@ -49,6 +50,31 @@ def stream_table(name: str, **changes: Any) -> StreamTable:
         "altered_at": START,
     }
     return StreamTable(**{**values, **changes})
+
+
+def view(name: str, **changes: Any) -> View:
+    values: dict[str, Any] = {
+        "id": new_id(),
+        "name": name,
+        "query": f"SELECT * FROM orders -- {name}",
+        "created_at": START,
+        "altered_at": START,
+    }
+    return View(**{**values, **changes})
+
+
+def function(name: str, **changes: Any) -> Function:
+    values: dict[str, Any] = {
+        "id": new_id(),
+        "name": name,
+        "language": "sql",
+        "returns": "int",
+        "created_at": START,
+        "altered_at": START,
+        "parameters": (Column("x", "int"),),
+        "body": "x + 1",
+    }
+    return Function(**{**values, **changes})
 
 
 def reads(*entries: Source | StreamTable) -> tuple[Input, ...]:

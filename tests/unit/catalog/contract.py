@@ -9,8 +9,10 @@ from itertools import pairwise
 import pytest
 
 from streamtables.catalog import Catalog, Step, new_id
+from streamtables.catalog.library_changes import LibraryChange, Recompiled
 from streamtables.errors import (
     AlreadyExistsError,
+    CommitConflictError,
     CycleError,
     InternalError,
     InUseError,
@@ -18,7 +20,16 @@ from streamtables.errors import (
     NotFoundError,
 )
 from streamtables.positions import Frontier, RefreshId
-from tests.unit.catalog.builders import at, reads, record, source, standing, stream_table
+from tests.unit.catalog.builders import (
+    at,
+    function,
+    reads,
+    record,
+    source,
+    standing,
+    stream_table,
+    view,
+)
 
 
 class DefinitionContract:
@@ -254,6 +265,70 @@ class DefinitionContract:
 
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(attempt, range(16))) == 1
+
+
+class LibraryContract:
+    def test_views_and_functions_come_back_as_they_were_put(self, catalog: Catalog):
+        big, plus = view("Big"), function("plus", deterministic=False)
+        for entry in (big, plus):
+            catalog.put(LibraryChange(entry, catalog.generation()), at=at(0))
+        definitions = catalog.snapshot().definitions
+        assert definitions.view("big") == big
+        assert definitions.function("PLUS") == plus
+        assert (catalog.views(), catalog.functions()) == ((big,), (plus,))
+
+    def test_a_replaced_view_changes_its_users_in_the_same_transaction(self, catalog: Catalog):
+        inner = view("inner")
+        catalog.put(LibraryChange(inner, 0), at=at(0))
+        outer = view("outer", uses=(inner.id,))
+        catalog.put(LibraryChange(outer, 1), at=at(0))
+        table = catalog.create_stream_table(stream_table("t", uses=(inner.id, outer.id)), ())
+        other = dataclasses.replace(inner, query="SELECT 2")
+        user = dataclasses.replace(outer, altered_at=at(1))
+        changed = Recompiled(table.id, {"defining_query_hash": "other"}, ())
+        catalog.put(LibraryChange(other, 3, [user], [changed]), at=at(1))
+        assert catalog.views() == (other, user)
+        assert catalog.stream_table("t").defining_query_hash == "other"
+        assert catalog.stream_table("t").state == "needs-rebuild"
+
+    def test_what_was_compiled_from_other_definitions_is_not_stored(self, catalog: Catalog):
+        catalog.add_source(source("orders"))
+        with pytest.raises(CommitConflictError):
+            catalog.put(LibraryChange(view("v"), 0), at=at(0))
+        assert catalog.views() == ()
+
+    def test_a_view_takes_a_name_from_tables_and_a_function_does_not(self, catalog: Catalog):
+        catalog.add_source(source("orders"))
+        with pytest.raises(AlreadyExistsError, match='the source "orders"'):
+            catalog.put(LibraryChange(view("Orders"), 1), at=at(0))
+        catalog.put(LibraryChange(view("v"), 1), at=at(0))
+        with pytest.raises(AlreadyExistsError, match='the view "v"'):
+            catalog.add_source(source("V"))
+        catalog.put(LibraryChange(function("v"), 2), at=at(0))
+        with pytest.raises(AlreadyExistsError):
+            catalog.put(LibraryChange(function("V"), 3), at=at(0))
+
+    def test_what_is_used_stays(self, catalog: Catalog):
+        orders = catalog.add_source(source("orders"))
+        plus = function("plus")
+        catalog.put(LibraryChange(plus, 1), at=at(0))
+        big = view("big", uses=(orders.id, plus.id))
+        catalog.put(LibraryChange(big, 2), at=at(0))
+        uses = (big.id, plus.id)
+        catalog.create_stream_table(stream_table("t", uses=uses), reads(orders))
+        with pytest.raises(InUseError, match='stream table "t"'):
+            catalog.drop_view("big")
+        with pytest.raises(InUseError, match='stream table "t", view "big"'):
+            catalog.drop_function("plus")
+        with pytest.raises(InUseError, match='"big", "t"'):
+            catalog.drop_source("orders")
+        catalog.drop_stream_table(catalog.stream_table("t").id)
+        assert catalog.drop_view("BIG") == big
+        assert catalog.drop_function("plus") == plus
+        with pytest.raises(NotFoundError):
+            catalog.drop_view("big")
+        with pytest.raises(NotFoundError):
+            catalog.create_stream_table(stream_table("u", uses=uses), ())
 
 
 class PositionContract:

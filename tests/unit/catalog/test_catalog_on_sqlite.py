@@ -13,6 +13,7 @@ from streamtables.errors import TransientError
 from tests.unit.catalog.builders import source
 from tests.unit.catalog.contract import (
     DefinitionContract,
+    LibraryContract,
     PositionContract,
     RefreshContract,
     SnapshotContract,
@@ -36,6 +37,10 @@ def catalog(tmp_path: Path, empty_catalog: bytes) -> Iterator[Catalog]:
 
 
 class TestDefinitions(DefinitionContract):
+    pass
+
+
+class TestLibrary(LibraryContract):
     pass
 
 

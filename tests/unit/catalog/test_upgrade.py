@@ -84,6 +84,42 @@ def test_migrations_give_the_tables_that_the_code_expects(path: Path):
     engine.dispose()
 
 
+def _made_at(path: Path, version: str) -> None:
+    """Make the catalog as a release of that version would have."""
+    from alembic import command
+    from alembic.config import Config
+
+    path.parent.mkdir()
+    folder = Path(__file__).parents[3] / "src/streamtables/catalog/migrations"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("path_separator", "os")
+        config.set_main_option("script_location", str(folder))
+        command.upgrade(config, version)
+    engine.dispose()
+
+
+def test_a_catalog_of_the_first_version_keeps_what_it_holds(path: Path):
+    _made_at(path, "0001")
+    now = "2030-01-01T00:00:00.000000+00:00"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "INSERT INTO stream_tables VALUES ('i', 'T', 't', 'SELECT 1 AS a', 'hash', 'manual', "
+            "'auto', 'allow', 'hot', '{}', '/t', 'active', '', '[[\"a\",\"int\",true]]', NULL, NULL, "
+            "?, ?, 1)",
+            (now, now),
+        )
+        connection.execute("UPDATE catalog_meta SET generation = 1")
+    connection.close()
+    with Catalog.open(path) as catalog:
+        table = catalog.stream_table("t")
+        assert (table.query, table.defining_query_hash) == ("SELECT 1 AS a", "hash")
+        assert (table.uses, catalog.views(), catalog.functions()) == ((), (), ())
+        assert catalog.generation() == 1
+
+
 def _refused(path: Path) -> CatalogUnreadableError:
     """Open `path`, which must fail and leave the file as it was."""
     before = path.read_bytes()

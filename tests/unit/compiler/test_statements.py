@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from streamtables.compiler.library_statements import (
+    CreateFunction,
+    CreateView,
+    DropFunction,
+    DropView,
+)
 from streamtables.compiler.statements import (
     AlterStreamTable,
     CreateStreamTable,
@@ -118,6 +124,14 @@ WRONG = [
     ("REFRESH STREAM TABLE", "a name was expected", None),
     ("SHOW STREAM TABLE", "STREAM TABLES was expected", "STREAM"),
     ("EXPLAIN STREAM TABLE t; DROP STREAM TABLE t", "should end here", ";"),
+    ("CREATE VIEW v SELECT 1", "AS was expected", "SELECT"),
+    ("CREATE VIEW v (a b) AS SELECT 1", ", was expected", "b"),
+    ("CREATE VIEW v AS", "the query is missing", None),
+    ("DROP VIEW v CASCADE", "should end here", "CASCADE"),
+    ("CREATE FUNCTION f(x) RETURNS INT RETURN x", "a type was expected", ")"),
+    ("CREATE FUNCTION f(x INT, X INT) RETURNS INT RETURN x", '"X" is given twice', "INT"),
+    ("CREATE FUNCTION f(x INT) RETURN x", "RETURNS was expected", "RETURN"),
+    ("CREATE FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT 1", "not a table", "("),
 ]
 
 
@@ -130,6 +144,45 @@ def test_wrong_statement_points_at_the_place(text: str, message: str, under: str
     assert caught.value.span is not None
     if under is not None:
         assert text[caught.value.span.start : caught.value.span.end] == under
+
+
+OF_THE_LIBRARY = {
+    "CREATE VIEW a.v AS SELECT 1": CreateView("a.v", "SELECT 1"),
+    "create or replace view v (a, `b`) as select 1, 2;": CreateView(
+        "v", "select 1, 2", ("a", "b"), replace=True
+    ),
+    "CREATE VIEW IF NOT EXISTS v AS SELECT 1": CreateView("v", "SELECT 1", if_not_exists=True),
+    "DROP VIEW IF EXISTS v": DropView("v", if_exists=True),
+    "CREATE FUNCTION f(x INT, y DECIMAL(10,2)) RETURNS DECIMAL(12,2) RETURN x * y": CreateFunction(
+        "f", (("x", "INT"), ("y", "DECIMAL(10,2)")), "DECIMAL(12,2)", "x * y"
+    ),
+    "CREATE FUNCTION f(s STRUCT<a: INT, b: ARRAY<STRUCT<c: INT>>>) RETURNS INT LANGUAGE SQL "
+    "DETERMINISTIC COMMENT 'first' RETURN s.a": CreateFunction(
+        "f", (("s", "STRUCT<a: INT, b: ARRAY<STRUCT<c: INT>>>"),), "INT", "s.a"
+    ),
+    "CREATE FUNCTION f() RETURNS INT RETURN 1": CreateFunction("f", (), "INT", "1"),
+    "DROP FUNCTION f": DropFunction("f"),
+}
+
+
+@pytest.mark.parametrize("text", OF_THE_LIBRARY)
+def test_views_and_functions_have_statements(text: str):
+    assert parse_statement(text) == OF_THE_LIBRARY[text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TEMPORARY VIEW v AS SELECT 1",
+        "CREATE OR REPLACE TEMP VIEW v AS SELECT 1",
+        "CREATE TEMPORARY FUNCTION f(x INT) RETURNS INT RETURN x",
+        "CREATE FUNCTION f AS 'some.java.Class'",
+        "DROP TEMPORARY FUNCTION f",
+        "CREATE TABLE v (a INT)",
+    ],
+)
+def test_what_is_of_spark_alone_goes_there(text: str):
+    assert parse_statement(text) is None
 
 
 def test_a_script_is_split_between_its_statements_only():

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from streamtables.compiler.algebra.node import Node, changes_of
+from streamtables.compiler.algebra.node import Node, changes_of, may_change
 
 Names = tuple[str, ...]
 
 
 def candidates(node: Node, names: Names) -> Node:
     """Return rows that hold all values of some columns that changed rows of a relation have."""
-    return candidates_below(node, names) or changes_of(node)
+    below = candidates_below(node, names) if may_change(node) else None
+    return changes_of(node) if below is None else below
 
 
 @singledispatch

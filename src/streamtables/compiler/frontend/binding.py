@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Node, Project, Projection
 from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.scope import Namer, Relation, Scope, Visible
 from streamtables.compiler.schema import Schema
 from streamtables.compiler.types import SqlType
@@ -60,6 +61,8 @@ class Binding:
     named_queries: Mapping[str, Bound] = field(default_factory=dict)
     enclosing: tuple[Scope, ...] = ()
     """The scopes of the queries round this one, from the inside out."""
+    inlining: Inlining = field(default_factory=Inlining)
+    """The views and functions that may be used."""
 
     def inside(self, scope: Scope) -> Binding:
         """Return the surroundings of a subquery in an expression over a scope."""

@@ -131,6 +131,13 @@ def tokens_of(sql: str) -> list[Token]:
         raise unreadable(sql) from error
 
 
+def forget_places(expression: exp.Expr) -> None:
+    """Take away where the parts of an expression stand: it moves into another text."""
+    for part in expression.walk():
+        part.meta.pop("start", None)
+        part.meta.pop("end", None)
+
+
 def span_of(node: exp.Expr | None) -> Span | None:
     """Return the place of an expression: of the first of its parts whose place is known."""
     if node is None:

@@ -15,6 +15,7 @@ from streamtables.compiler.frontend.scope import Meaning, Scope, Visible
 from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.subquery_places import without_subqueries
 from streamtables.compiler.frontend.typing import Types, type_of
+from streamtables.compiler.library import PythonFunction
 from streamtables.compiler.types import (
     BOOLEAN,
     NULL,
@@ -209,14 +210,13 @@ def is_aggregate(node: exp.Expr) -> bool:
 def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
     if name == "identifier":
         raise binding.unimplemented("IDENTIFIER", node)
+    own = binding.inlining.library.function(name)
+    if isinstance(own, PythonFunction):
+        if not own.deterministic:
+            raise binding.not_incremental(f'"{own.name}" may give another answer each time.', node)
+        return
     if name not in functions.known_functions():
-        close = difflib.get_close_matches(name, functions.known_functions(), n=1)
-        raise UnknownNameError(
-            f'no function "{name}"',
-            sql=binding.sql,
-            span=span_of(node),
-            hint=f'Did you mean "{close[0]}"?' if close else "Use a function of Spark SQL.",
-        )
+        raise _unknown_function(name, node, binding)
     if name in functions.NONDETERMINISTIC:
         raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
     if name in functions.SESSION:
@@ -231,6 +231,18 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
             detail="Aggregates belong into the SELECT list or HAVING.",
             hint="Filter the result of an aggregate with HAVING.",
         )
+
+
+def _unknown_function(name: str, node: exp.Expr, binding: Binding) -> UnknownNameError:
+    known = {*functions.known_functions(), *binding.inlining.library.functions} - {name}
+    close = difflib.get_close_matches(name, known, n=1)
+    first = f'Did you mean "{close[0]}"?' if close else "Use a function of Spark SQL."
+    return UnknownNameError(
+        f'no function "{name}"',
+        sql=binding.sql,
+        span=span_of(node),
+        hint=f"{first} Your own come with CREATE FUNCTION, or with register_function in Python.",
+    )
 
 
 def _session_reason(name: str) -> str:

@@ -22,6 +22,7 @@ from streamtables.compiler.frontend.scope import (
     find_table,
     table_name,
 )
+from streamtables.compiler.frontend.views import bind_view
 from streamtables.errors import UnknownNameError
 
 
@@ -81,6 +82,9 @@ def _table(item: exp.Table, binding: Binding) -> tuple[Node, Relation]:
     alias = (item.alias,) if item.alias else tuple(part.name for part in item.parts)
     if named := binding.named_queries.get(name.lower()):
         return _with_column_aliases(*renamed(named, alias, binding), item, binding)
+    if view := binding.inlining.view(name):
+        bound = bind_view(view, binding)
+        return _with_column_aliases(*renamed(bound, alias, binding), item, binding)
     known = find_table(name, binding.schema)
     if known is None:
         close = difflib.get_close_matches(name, list(binding.schema), n=1)

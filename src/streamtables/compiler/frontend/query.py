@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from streamtables.compiler.frontend.binding import Binding, Bound, Notes
 from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.key_types import check_stored_type
 from streamtables.compiler.frontend.ordering import by_output, check_limit, has_limit, limited
 from streamtables.compiler.frontend.recursion import bind_recursive, is_recursive
@@ -16,9 +17,9 @@ from streamtables.compiler.schema import Schema
 from streamtables.errors import Span, UnknownNameError
 
 
-def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes) -> Bound:
+def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes, inlining: Inlining) -> Bound:
     """Bind a parsed query against the tables it may read."""
-    binding = Binding(sql, schema, Namer(), notes, bind_query)
+    binding = Binding(sql, schema, Namer(), notes, bind_query, inlining=inlining)
     bound = bind_query(query, binding)
     _check_output_names(bound, query, sql)
     for shown in bound.columns:

@@ -3,62 +3,89 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from streamtables.compiler.frontend.dialect import VerbatimSpark, parse_query, span_of
+from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.inlining import Inlining, inside_of
 from streamtables.compiler.frontend.scope import find_table, table_name
+from streamtables.compiler.frontend.views import view_query
+from streamtables.compiler.library import View
 from streamtables.compiler.schema import Schema
-from streamtables.errors import UnknownNameError
+from streamtables.errors import CycleError, UnknownNameError
 
 
-def tables_in(query: exp.Query, sql: str, schema: Schema) -> tuple[str, ...]:
-    """Return the registered names of all tables that a query reads, each once, in order."""
-    found: dict[str, None] = {}
-    for table in _references(query, frozenset()):
-        name = table_name(table)
-        known = find_table(name, schema)
-        if known is None:
-            close = difflib.get_close_matches(name, list(schema), n=1)
-            raise UnknownNameError(
-                f'no source or stream table "{name}"',
-                sql=sql,
-                span=span_of(table.this),
-                hint=f'Did you mean "{close[0]}"?' if close else "Add it with add_source first.",
-            )
-        found[known] = None
-    return tuple(found)
+def tables_in(
+    query: exp.Query, sql: str, schema: Schema, inlining: Inlining | None = None
+) -> tuple[str, ...]:
+    """Return the registered names of all tables that a query reads, each once, in order.
+
+    Views are looked through.
+    """
+    search = _Search(schema, inlining or Inlining())
+    search.look(query, sql)
+    return tuple(search.found)
+
+
+@dataclass
+class _Search:
+    """The tables met so far, and the views on the way to the place that is looked at."""
+
+    schema: Schema
+    inlining: Inlining
+    found: dict[str, None] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+    path: list[str] = field(default_factory=list)
+
+    def look(self, query: exp.Query, sql: str) -> None:
+        for table in references(query):
+            name = table_name(table)
+            if (view := self.inlining.view(name)) is not None:
+                self._look_through(view)
+            elif (known := find_table(name, self.schema)) is not None:
+                self.found[known] = None
+            else:
+                raise self._unknown(name, table, sql)
+
+    def _look_through(self, view: View) -> None:
+        key = view.name.lower()
+        if key in self.path:
+            path = " → ".join([*self.path[self.path.index(key) :], key])
+            raise CycleError(f'the view "{view.name}" would read itself', detail=f"{path}.")
+        if key in self.done:
+            return
+        self.path.append(key)
+        with inside_of(view, view.sql):
+            self.look(view_query(view, self.inlining), view.sql)
+        self.path.pop()
+        self.done.add(key)
+
+    def _unknown(self, name: str, table: exp.Table, sql: str) -> UnknownNameError:
+        known = [*self.schema, *(view.name for view in self.inlining.library.views.values())]
+        close = difflib.get_close_matches(name, known, n=1)
+        return UnknownNameError(
+            f'no source or stream table "{name}"',
+            sql=sql,
+            span=span_of(table.this),
+            hint=f'Did you mean "{close[0]}"?' if close else "Add it with add_source first.",
+        )
 
 
 def referenced_names(query: exp.Query) -> tuple[str, ...]:
-    """Return the names of all tables that a query refers to, as they are written."""
-    return tuple(dict.fromkeys(table_name(table) for table in _references(query, frozenset())))
+    """Return the names of all tables and views that a query refers to, as they are written."""
+    return tuple(dict.fromkeys(table_name(table) for table in references(query)))
 
 
-def over_relations(sql: str, naming: Callable[[str], exp.Table], schema: Schema) -> str:
-    """Return a query as it was written, over other relations for its tables.
-
-    The text between the tables stays, character by character, whatever it is.
-    """
-    pieces: list[str] = []
-    done = 0
-    for table in sorted(_references(parse_query(sql), frozenset()), key=_start):
-        known = find_table(table_name(table), schema)
-        assert known is not None
-        place = span_of(exp.Tuple(expressions=[part.copy() for part in table.parts]))
-        assert place is not None
-        pieces += [sql[done : place.start], naming(known).sql(dialect=VerbatimSpark)]
-        # A sample stands before an alias, and so cannot have one put after the name.
-        if not table.alias and not table.args.get("sample"):
-            pieces.append(f" AS {exp.to_identifier(table.name, quoted=True).sql(VerbatimSpark)}")
-        done = place.end
-    return "".join([*pieces, sql[done:]])
+def called_names(query: exp.Query) -> tuple[str, ...]:
+    """Return the names of all functions that a query calls, as they are written."""
+    return tuple(dict.fromkeys(call.name for call in query.find_all(exp.Anonymous)))
 
 
-def _start(table: exp.Table) -> int:
-    place = span_of(table.this)
-    return place.start if place is not None else 0
+def references(query: exp.Query) -> Iterator[exp.Table]:
+    """Yield the references that mean a table or view, and no named query."""
+    return _references(query, frozenset())
 
 
 def _names_a_table(table: exp.Table, named: frozenset[str]) -> bool:

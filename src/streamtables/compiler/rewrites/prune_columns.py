@@ -37,7 +37,10 @@ from streamtables.compiler.algebra import (
 )
 from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
 from streamtables.compiler.frontend.binding import column
-from streamtables.compiler.rewrites.rebuild import in_order, rebuild
+from streamtables.compiler.rewrites.rebuild import in_order
+
+_EXACT = (UnionAll, Sum, Net, Repeat, Unfold)
+"""Operators whose inputs show exactly the columns that are read of them."""
 
 
 def prune_columns(root: Node) -> Node:
@@ -52,7 +55,20 @@ def prune_columns(root: Node) -> Node:
             needed[id(node)] = set(node.names)
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
-    return rebuild(root, lambda old, new: _cut(new, needed[id(old)]))
+    return _rebuilt(root, needed)
+
+
+def _rebuilt(root: Node, needed: dict[int, set[str]]) -> Node:
+    rebuilt: dict[int, Node] = {}
+    for node in in_order(root):
+        parts = tuple(rebuilt[id(part)] for part in node.inputs)
+        if isinstance(node, _EXACT):
+            # A part may show more, for others that read it; here all must show the same.
+            shown = [name for name in node.inputs[0].names if name in needed[id(node)]]
+            parts = tuple(_shown(part, shown or [node.inputs[0].names[0]]) for part in parts)
+        same = all(new is old for new, old in zip(parts, node.inputs, strict=True))
+        rebuilt[id(node)] = _cut(node if same else node.with_inputs(*parts), needed[id(node)])
+    return rebuilt[id(root)]
 
 
 def _reads(node: Node, needed: set[str]) -> list[set[str]]:
@@ -133,10 +149,6 @@ def _cut(node: Node, needed: set[str]) -> Node:
         case Window():
             window_calls = tuple(call for call in node.calls if call.name in needed)
             return replace(node, calls=window_calls) if window_calls else node.input
-        case Sum() | Net() | Repeat() | Unfold():
-            names = [name for name in node.inputs[0].names if name in needed]
-            names = names or [node.inputs[0].names[0]]
-            return node.with_inputs(*(_shown(part, names) for part in node.inputs))
         case LeftJoin() if node.matches_once and needed.isdisjoint(node.right.names):
             return node.left
         case Existence(mode="mark") if node.mark not in needed:
