@@ -24,7 +24,8 @@ os.environ["STREAMTABLES_WHOLE_FROM_SECONDS"] = "86400"
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 settings.register_profile("dev", _SHARED, max_examples=50)
-settings.register_profile("ci", _SHARED, max_examples=500, print_blob=True)
+# The same examples each time: what was tried is what lands, and luck decides nothing.
+settings.register_profile("ci", _SHARED, max_examples=500, print_blob=True, derandomize=True)
 settings.register_profile("nightly", _SHARED, max_examples=5_000, print_blob=True)
 settings.load_profile("dev")
 

@@ -19,6 +19,16 @@ def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
             present = [exp.Not(this=exp.Is(this=value, expression=exp.null())) for value in values]
             counted = exp.Case(ifs=[exp.If(this=exp.and_(*present), true=exp.Literal.number(1))])
             count.replace(exp.Count(this=counted))
+    for count_if in list(tree.find_all(exp.CountIf)):
+        # DuckDB's COUNT_IF of NULLs alone is NULL.
+        counted = exp.Case(ifs=[exp.If(this=count_if.this, true=exp.Literal.number(1))])
+        count_if.replace(exp.Count(this=counted))
+    for items in list(tree.find_all(exp.ArrayAgg, exp.ArrayUniqueAgg)):
+        # DuckDB's list of nothing is NULL, not empty.
+        whole: exp.Expr = items
+        while isinstance(whole.parent, exp.Filter | exp.Window):
+            whole = whole.parent
+        whole.replace(exp.Coalesce(this=whole.copy(), expressions=[exp.Array()]))
     for sum_ in list(tree.find_all(exp.Reduce)):
         # Sums in a fixed order; DuckDB adds a sorted list from its first item on.
         sum_.replace(exp.Anonymous(this="list_sum", expressions=[sum_.this]))
