@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint bench golden docs constraints clean
+.PHONY: help setup demo test test-long check lint bench golden docs constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,10 @@ check: setup lint ## what every change must pass: lint and the tests without Spa
 	@$(PYTEST) -q -m "$(QUICK)" $(ARGS)
 
 test: setup lint ## everything, Spark included; the last line is pytest's
-	@$(PYTEST) -q -m "not bench" --hypothesis-profile=ci $(ARGS)
+	@$(PYTEST) -q -m "not bench and not long" --hypothesis-profile=ci $(ARGS)
+
+test-long: setup ## what takes too long on Spark for every change
+	@$(PYTEST) -q -m long $(ARGS)
 
 bench: setup ## measure against full refresh and a bare Delta commit; JSON and a table
 	@$(BIN)/python -m benchmarks $(ARGS)

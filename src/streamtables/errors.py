@@ -7,7 +7,9 @@
     │   │   └── UnsupportedSqlError · UnimplementedSqlError · NotIncrementalError
     │   ├── CycleError · NotFoundError · AlreadyExistsError · InUseError · NameNotAllowedError
     │   ├── ConfigError · PausedError · FullForbiddenError · SourceUnusableError · NotFilledError
-    │   └── WouldMixError · DuplicateKeyError · QueryFailedError · FunctionMissingError
+    │   ├── WouldMixError · DuplicateKeyError · FunctionMissingError
+    │   └── QueryFailedError     the rows make the query fail
+    │       └── RecursionLimitError
     ├── SourceChangedError       schema or history moved; the table is marked for rebuild
     │   └── HistoryGoneError · SourceRecreatedError · SchemaChangedError · SourceMissingError
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it
@@ -209,6 +211,12 @@ class FunctionMissingError(UserError):
     """The query calls a Python function that this process has not registered."""
 
     code = "ST-1409"
+
+
+class RecursionLimitError(QueryFailedError):
+    """A recursion goes on for more levels, or gives more rows, than Spark is told to allow."""
+
+    code = "ST-1410"
 
 
 class SourceChangedError(StreamTablesError):

@@ -67,7 +67,7 @@ def _kind(operator: type[Node]) -> str:
     if issubclass(operator, Keyed):
         return "keyed" if operator is Distinct else "keyed; whole without groups"
     if operator is Recursive:
-        return "whole"
+        return "linear in the base, whole in what the step reads"
     return "multilinear" if operator is InnerJoin else "linear"
 
 

@@ -32,6 +32,8 @@ from streamtables.compiler.algebra import (
     at,
     differentiate,
     probe_delta,
+    recursive_delta,
+    recursive_sides,
     restrict,
 )
 from streamtables.compiler.algebra.node import When, delta_rule, may_change, node_at
@@ -362,13 +364,48 @@ def _(patch: Patches) -> None:
     patch.function(set_operations, "_times", lambda *_: exp.Literal.number(1))
 
 
-@mutant(
-    "a recursion has no changes",
+REACHED = (
     "WITH RECURSIVE p(a, d) AS (SELECT b, 1 FROM u UNION ALL "
-    "SELECT u.b, p.d + 1 FROM p JOIN u ON u.a = p.a WHERE p.d < 3) SELECT a, d FROM p",
+    "SELECT u.b, p.d + 1 FROM p JOIN u ON u.a = p.a WHERE p.d < 3) SELECT a, d FROM p"
 )
+
+
+@mutant("a recursion has no changes", REACHED)
 def _(patch: Patches) -> None:
     patch.rule(delta_rule, Recursive, lambda node: Empty(node.columns, signed=True))
+
+
+@mutant("in a recursion, rows of opposite sides meet", REACHED)
+def _(patch: Patches) -> None:
+    patch.function(recursive_delta, "_agree", lambda sides: exp.true())
+
+
+@mutant("in a recursion, a row forgets the side of what it joins", REACHED)
+def _(patch: Patches) -> None:
+    patch.function(recursive_delta, "_common", lambda sides: recursive_sides.column(sides[0]))
+
+
+@mutant("in a recursion, a changed row is the same in both versions as well", REACHED)
+def _(patch: Patches) -> None:
+    right = recursive_sides._split
+    patch.function(recursive_sides, "_split", lambda node: (at("after", node), *right(node)[1:]))
+
+
+@mutant("in a recursion, no copy of a changed row was there before", REACHED)
+def _(patch: Patches) -> None:
+    right = recursive_sides._split
+
+    def wrong(node: Node) -> tuple[Node, ...]:
+        same, new, old = right(node)
+        return same, new, Filter(old, exp.false())
+
+    patch.function(recursive_sides, "_split", wrong)
+
+
+@mutant("a recursion starts from changes though its step changed", REACHED)
+def _(patch: Patches) -> None:
+    start = recursive_sides.moved_rows
+    patch.function(recursive_delta, "_start", lambda node: start(node.base))
 
 
 @mutant(

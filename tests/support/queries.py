@@ -18,6 +18,7 @@ from tests.support.generator import (
     membership,
     pivots,
     quantified,
+    recursion,
     scalar,
     selects,
     set_operations,
@@ -47,6 +48,7 @@ MAKERS: Mapping[str, Makers] = {
     "pivot": pivots.MAKERS,
     "aggregates": aggregates.MAKERS,
     "clock": clock.MAKERS,
+    "recursion": recursion.MAKERS,
 }
 
 DEPTHS = (1, 0, 1, 0, 2, 1, 2, 0, 1, 2, 3, 3, 4, 5)

@@ -15,6 +15,7 @@ from streamtables.errors import (
     CommitConflictError,
     HistoryGoneError,
     QueryFailedError,
+    RecursionLimitError,
     SourceMissingError,
     StreamTablesError,
     TransientError,
@@ -40,6 +41,7 @@ _MISSING = re.compile(
     r"PATH_NOT_FOUND|DELTA_PATH_DOES_NOT_EXIST|DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE"
     r"|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_ONLY_OPERATION"
 )
+_RECURSION = re.compile(r"RECURSION_(LEVEL|ROW)_LIMIT_EXCEEDED")
 _CONNECTION = re.compile(r"Connection (?:refused|reset)|UNAVAILABLE|SESSION_CLOSED|gateway")
 # Conditions that the user's rows or query cause, also when Spark raises them from a task.
 _USER_KINDS = (
@@ -87,11 +89,25 @@ def translated(error: Exception) -> StreamTablesError:
         )
     if _MISSING.search(about):
         return SourceMissingError("there is no Delta table where one is read", detail=detail)
+    if limit := _RECURSION.search(about):
+        return _recursion_limit(limit[1], detail)
     if _is_users(error, condition):
         return QueryFailedError("Spark cannot run the query", detail=detail)
     if _CONNECTION.search(text):
         return TransientError("the connection to Spark is lost", detail=detail)
     return TransientError("Spark could not finish", detail=detail)
+
+
+def _recursion_limit(limit: str, detail: str) -> RecursionLimitError:
+    unit, setting = {
+        "LEVEL": ("levels", "spark.sql.cteRecursionLevelLimit"),
+        "ROW": ("rows", "spark.sql.cteRecursionRowLimit"),
+    }[limit]
+    return RecursionLimitError(
+        f"a recursion has more {unit} than Spark allows",
+        detail=detail,
+        hint=f"Look for a cycle in the rows, bound the depth in the step, or raise {setting}.",
+    )
 
 
 def condition_of(error: Exception) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,19 @@ from tests.cases.reader import Case, Refresh, read_cases
 from tests.cases.runner import run_case
 from tests.cases.spark_engine import SparkEngine
 
-CASES = [
-    case
-    for path in sorted((Path(__file__).parents[2] / "cases").glob("*.case"))
-    for case in read_cases(path)
-    if any(isinstance(step, Refresh) for step in case.steps)
-]
+# Spark runs a job for every level of a recursion, so only the first few of them run each time.
+RECURSIONS_EACH_TIME = 3
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def _cases() -> Iterator[object]:
+    for path in sorted((Path(__file__).parents[2] / "cases").glob("*.case")):
+        for number, case in enumerate(read_cases(path)):
+            long = path.stem == "recursion" and number >= RECURSIONS_EACH_TIME
+            if any(isinstance(step, Refresh) for step in case.steps):
+                marks = [pytest.mark.long] if long else []
+                yield pytest.param(case, id=case.title, marks=marks)
+
+
+@pytest.mark.parametrize("case", _cases())
 def test_case(case: Case, spark_sessions: SparkSessions, tmp_path: Path) -> None:
     run_case(case, lambda opened: SparkEngine(opened, spark_sessions, tmp_path))

@@ -22,6 +22,7 @@ ALL = (
     "values",
     "pivot",
     "aggregates",
+    "recursion",
 )
 """All that Spark itself can run as it is written."""
 

@@ -15,6 +15,7 @@ from streamtables.errors import (
     DuplicateKeyError,
     HistoryGoneError,
     QueryFailedError,
+    RecursionLimitError,
     SourceMissingError,
     TableDamagedError,
     TransientError,
@@ -30,6 +31,8 @@ CASES = {
     TASK + "[TASK_WRITE_FAILED] no\n[DIVIDE_BY_ZERO] Division by zero.": QueryFailedError,
     TASK + f"[USER_RAISED_EXCEPTION] {ROW_NOT_STORED} SQLSTATE: P0001": TableDamagedError,
     TASK + f"[USER_RAISED_EXCEPTION] {DUPLICATE_KEY} SQLSTATE: P0001": DuplicateKeyError,
+    "[RECURSION_LEVEL_LIMIT_EXCEEDED] Recursion level limit 100 reached": RecursionLimitError,
+    TASK + "[RECURSION_ROW_LIMIT_EXCEEDED] Recursion row limit reached": RecursionLimitError,
     "Connection refused": TransientError,
     "executor lost": TransientError,
 }
@@ -38,6 +41,15 @@ CASES = {
 @pytest.mark.parametrize("text", CASES)
 def test_the_condition_decides_the_family(text):
     assert type(translated(Exception(text))) is CASES[text]
+
+
+@pytest.mark.parametrize("limit", ["Level", "Row"])
+def test_a_recursion_without_end_names_the_setting_that_ended_it(limit):
+    text = f"[RECURSION_{limit.upper()}_LIMIT_EXCEEDED] Recursion limit reached. SQLSTATE: 42836"
+    error = translated(Exception(text))
+    assert error.code == "ST-1410"
+    assert f"spark.sql.cteRecursion{limit}Limit" in error.hint
+    assert error.detail.endswith("Recursion limit reached.")
 
 
 def test_a_condition_inside_a_task_is_found_and_the_stack_is_not_shown():

@@ -24,6 +24,8 @@ from streamtables.compiler.algebra.probe import Probe
 from streamtables.compiler.algebra.probe_delta import delta_probe
 from streamtables.compiler.algebra.project import Project, Projection
 from streamtables.compiler.algebra.recursive import Itself, Recursive
+from streamtables.compiler.algebra.recursive_delta import delta_recursive
+from streamtables.compiler.algebra.recursive_sides import OneSided
 from streamtables.compiler.algebra.restriction import Keys, Restrict, restrict
 from streamtables.compiler.algebra.scan import Scan, ScanColumn
 from streamtables.compiler.algebra.signed import Negate, Net, Repeat, Sum, Unfold
@@ -61,6 +63,7 @@ SIGNED_OPERATORS: tuple[type[Node], ...] = (
     Keys,
     Restrict,
     Touched,
+    OneSided,
 )
 """The operators that only delta rules make."""
 
@@ -88,6 +91,7 @@ __all__ = [
     "Negate",
     "Net",
     "Node",
+    "OneSided",
     "Probe",
     "Project",
     "Projection",
@@ -105,6 +109,7 @@ __all__ = [
     "WindowCall",
     "at",
     "delta_probe",
+    "delta_recursive",
     "differentiate",
     "kind_of",
     "may_change",

@@ -1,9 +1,9 @@
 """WITH RECURSIVE: the rows of a base, and what a step makes of them again and again.
 
-    ΔX = X′ − X            the whole relation, computed before and after
+    T = base ⊎ step(base) ⊎ step(step(base)) ⊎ …
 
-A deleted edge may take away rows at any distance, so nothing short of following all of them is
-always right.  The trap: the step reads its own result, which is no table and has no changes.
+As bags: a row that is found in two ways is there twice.  The trap: the step reads its own result,
+which is no table and has no changes.  recursive_delta.py has the rule.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from streamtables.compiler.algebra.node import (
     Column,
     Kind,
     Node,
-    at,
-    delta_rule,
     kept,
     kind_of,
 )
-from streamtables.compiler.algebra.signed import Negate, Net, Sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,22 +63,18 @@ class Recursive(Node):
         return replace(self, base=base, step=step)
 
 
-@kept
 def reads_itself(node: Node) -> bool:
-    """Whether a relation stands inside the step of a recursion."""
-    inner = () if isinstance(node, Recursive) else node.inputs
-    return isinstance(node, Itself) or any(reads_itself(item) for item in inner)
+    """Whether a relation stands inside the step of a recursion, and reads what that found."""
+    return bool(_recursions_read(node))
 
 
-@delta_rule.register
-def delta_recursive(node: Recursive) -> Node:
-    """Return the whole relation after the refresh minus the one before it."""
-    return Net(Sum((at("after", node), Negate(at("before", node)))))
-
-
-@kind_of.register
-def _(node: Recursive) -> Kind:
-    return "whole"
+@kept
+def _recursions_read(node: Node) -> frozenset[str]:
+    """Return the recursions that a relation reads the rows of, but is not the whole of."""
+    if isinstance(node, Itself):
+        return frozenset({node.name})
+    read = frozenset[str]().union(*(_recursions_read(item) for item in node.inputs))
+    return read - {node.name} if isinstance(node, Recursive) else read
 
 
 @kind_of.register

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from streamtables.compiler.algebra import WEIGHT
 from streamtables.compiler.algebra.recursive import Itself, Recursive
+from streamtables.compiler.algebra.recursive_sides import SIDE, OneSided
 from streamtables.compiler.backend.operators import Surroundings, render
-from streamtables.compiler.backend.select import name, ref, select
+from streamtables.compiler.backend.select import aliased, name, ref, select
 
 
 @render.register
@@ -29,3 +31,11 @@ def _(node: Recursive, around: Surroundings) -> exp.Query:
     named = exp.With(expressions=[exp.CTE(this=both, alias=alias)], recursive=True)
     query.set("with_", named)
     return query
+
+
+@render.register
+def _(node: OneSided, around: Surroundings) -> exp.Query:
+    columns: list[exp.Expr] = [ref(item) for item in node.names]
+    columns.append(aliased(ref(SIDE), WEIGHT))
+    moved = exp.NEQ(this=ref(SIDE), expression=exp.Literal.number(0))
+    return select(columns, around.source(node.input, "t"), where=moved)

@@ -1,0 +1,994 @@
+-- title: a step with a union and an outer join is one walk as well
+-- sources: r(id int, a int, b int, s string) key id; u(a int, b int); t(id int, a int, c decimal(10,2)) key id
+WITH RECURSIVE p(a, d) AS (
+  SELECT a, 1 FROM t
+  UNION ALL
+  SELECT b, d + 1 FROM (
+    SELECT u.b, p.d FROM p JOIN u ON u.a = p.a
+    UNION ALL
+    SELECT coalesce(v.n, 0), p.d FROM p LEFT JOIN (VALUES (1, 2), (2, 1)) AS v(m, n) ON v.m = p.a
+  ) AS found
+  WHERE d < 3
+)
+SELECT a, d FROM p
+---- plan
+Project a_3 as a, d  [linear]
+  Recursive  [whole]
+    Project a as a_3, 1 as d  [linear]
+      Scan t (a)  [linear]
+    Project b_3 as a_3, d_6 + 1 as d  [linear]
+      Filter d_6 < 3  [linear]
+        UnionAll  [linear]
+          Project b as b_3, d_2 as d_6  [linear]
+            InnerJoin a_5 = a_4  [multilinear]
+              Project a_3 as a_4, d as d_2  [linear]
+                Itself (#1)
+              Scan u (a as a_5, b)  [linear]
+          Project coalesce(col2, 0) as b_3, d_4 as d_6  [linear]
+            LeftJoin a_6 = col1  [keyed]
+              Project a_3 as a_6, d as d_4  [linear]
+                #1
+              Constant 2 rows  [linear]
+---- delta plan
+Net
+  Project a_3 as a, d  [linear]
+    Net
+      OneSided
+        Recursive  [whole]
+          UnionAll  [linear]
+            Project a_3, d, CAST(0 AS BIGINT) as __st_side  [linear]
+              Existence anti a_3 IS NOT DISTINCT FROM __st_changed_a_3 and d IS NOT DISTINCT FROM __st_changed_d  [keyed]
+                Project a as a_3, 1 as d  [linear]
+                  Scan after.t (a)  [linear]
+                Keys __st_changed_a_3, __st_changed_d (#1)
+                  Project a_3 as __st_changed_a_3, d as __st_changed_d  [linear]
+                    Net (#2)
+                      Project a as a_3, 1 as d  [linear]
+                        Net
+                          Scan changes.t (a)  [linear]
+            Project a_3, d, CAST(1 AS BIGINT) as __st_side  [linear]
+              Restrict a_3 <=> key __st_changed_a_3 and d <=> key __st_changed_d (#3)
+                Project a as a_3, 1 as d  [linear]
+                  Restrict a <=> key __st_changed_a_3
+                    Scan after.t (a)  [linear]
+                    #1
+                #1
+            Project a_3, d, CAST(-1 AS BIGINT) as __st_side  [linear]
+              Repeat weights are positive
+                Net
+                  Sum
+                    #3
+                    Negate
+                      #2
+          Project b_3 as a_3, d_6 + 1 as d, __st_side  [linear]
+            Filter d_6 < 3  [linear]
+              UnionAll  [linear]
+                Project b as b_3, d_2 as d_6, __st_side  [linear]
+                  Project a_4, d_2, a_5, b, IF(greatest(__st_side, __st_side_1) > CAST(0 AS BIGINT), CAST(1 AS BIGINT), least(__st_side, __st_side_1)) as __st_side  [linear]
+                    InnerJoin a_5 = a_4 and least(__st_side, __st_side_1) * greatest(__st_side, __st_side_1) >= CAST(0 AS BIGINT)  [multilinear]
+                      Project a_3 as a_4, d as d_2, __st_side  [linear]
+                        Itself
+                      UnionAll  [linear]
+                        Project a_5, b, CAST(0 AS BIGINT) as __st_side_1  [linear]
+                          Existence anti a_5 IS NOT DISTINCT FROM __st_changed_a_5 and b IS NOT DISTINCT FROM __st_changed_b  [keyed]
+                            Scan after.u (a as a_5, b)  [linear]
+                            Keys __st_changed_a_5, __st_changed_b (#4)
+                              Project a_5 as __st_changed_a_5, b as __st_changed_b  [linear]
+                                Net (#5)
+                                  Scan changes.u (a as a_5, b)  [linear]
+                        Project a_5, b, CAST(1 AS BIGINT) as __st_side_1  [linear]
+                          Restrict a_5 <=> key __st_changed_a_5 and b <=> key __st_changed_b (#6)
+                            Scan after.u (a as a_5, b)  [linear]
+                            #4
+                        Project a_5, b, CAST(-1 AS BIGINT) as __st_side_1  [linear]
+                          Repeat weights are positive
+                            Net
+                              Sum
+                                #6
+                                Negate
+                                  #5
+                Project coalesce(col2, 0) as b_3, d_4 as d_6, __st_side  [linear]
+                  Project a_6, d_4, col1, col2, __st_side  [linear]
+                    LeftJoin a_6 = col1  [keyed]
+                      Project a_3 as a_6, d as d_4, __st_side  [linear]
+                        Itself
+                      Constant 2 rows  [linear]
+---- delta sql (spark)
+WITH RECURSIVE `__st_net_1` AS (
+  SELECT
+    `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a`,
+        `__st_weight`
+      FROM `changes`.`t`
+    ) AS `t`
+    GROUP BY
+      `a`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        1 AS `d`,
+        `__st_weight`
+      FROM `__st_net_1` AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`,
+      `d`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `__st_changed_a_3`,
+    `__st_changed_d`
+  FROM (
+    SELECT
+      `a_3` AS `__st_changed_a_3`,
+      `d` AS `__st_changed_d`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+), `__st_step_1` AS (
+  SELECT
+    `t`.`a_3`,
+    `t`.`d`
+  FROM (
+    SELECT
+      `a` AS `a_3`,
+      1 AS `d`
+    FROM (
+      SELECT
+        `t`.`a`
+      FROM (
+        SELECT
+          `a`
+        FROM `after`.`t`
+      ) AS `t`
+      LEFT SEMI JOIN `__st_keys_1` AS `k`
+        ON `t`.`a` IS NOT DISTINCT FROM `k`.`__st_changed_a_3`
+    ) AS `t`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_1` AS `k`
+    ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`__st_changed_a_3`
+    AND `t`.`d` IS NOT DISTINCT FROM `k`.`__st_changed_d`
+), `__st_net_3` AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_1` AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        `d`,
+        -`__st_weight` AS `__st_weight`
+      FROM `__st_net_2` AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`,
+      `d`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_4` AS (
+  SELECT
+    `a_5`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b`,
+        `__st_weight`
+      FROM `changes`.`u`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `__st_changed_a_5`,
+    `__st_changed_b`
+  FROM (
+    SELECT
+      `a_5` AS `__st_changed_a_5`,
+      `b` AS `__st_changed_b`,
+      `__st_weight`
+    FROM `__st_net_4` AS `t`
+  ) AS `t`
+), `__st_step_2` AS (
+  SELECT
+    `t`.`a_5`,
+    `t`.`b`
+  FROM (
+    SELECT
+      `a` AS `a_5`,
+      `b`
+    FROM `after`.`u`
+  ) AS `t`
+  LEFT SEMI JOIN `__st_keys_2` AS `k`
+    ON `t`.`a_5` IS NOT DISTINCT FROM `k`.`__st_changed_a_5`
+    AND `t`.`b` IS NOT DISTINCT FROM `k`.`__st_changed_b`
+), `__st_net_5` AS (
+  SELECT
+    `a_5`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5`,
+        `b`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_2` AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `b`,
+        -`__st_weight` AS `__st_weight`
+      FROM `__st_net_4` AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_p_1`(`a_3`, `d`, `__st_side`) AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_side`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(0 AS BIGINT) AS `__st_side`
+    FROM (
+      SELECT
+        `l`.`a_3`,
+        `l`.`d`
+      FROM (
+        SELECT
+          `a` AS `a_3`,
+          1 AS `d`
+        FROM (
+          SELECT
+            `a`
+          FROM `after`.`t`
+        ) AS `t`
+      ) AS `l`
+      LEFT ANTI JOIN `__st_keys_1` AS `r`
+        ON `a_3` IS NOT DISTINCT FROM `__st_changed_a_3`
+        AND `d` IS NOT DISTINCT FROM `__st_changed_d`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(1 AS BIGINT) AS `__st_side`
+    FROM `__st_step_1` AS `t`
+    UNION ALL
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(-1 AS BIGINT) AS `__st_side`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`
+      FROM (
+        SELECT
+          `a_3`,
+          `d`,
+          CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+          explode(
+            sequence(
+              CAST(1 AS BIGINT),
+              CAST(IF(
+                `__st_weight` < 0,
+                CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                `__st_weight`
+              ) AS BIGINT)
+            )
+          ) AS `__st_n`
+        FROM `__st_net_3` AS `t`
+        WHERE
+          `__st_weight` <> 0
+      ) AS `s`
+    ) AS `t`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_side`
+  FROM (
+    SELECT
+      `b_3` AS `a_3`,
+      `d_6` + 1 AS `d`,
+      `__st_side`
+    FROM (
+      SELECT
+        `b_3`,
+        `d_6`,
+        `__st_side`
+      FROM (
+        SELECT
+          `b` AS `b_3`,
+          `d_2` AS `d_6`,
+          `__st_side`
+        FROM (
+          SELECT
+            `a_4`,
+            `d_2`,
+            `a_5`,
+            `b`,
+            IF(
+              greatest(`__st_side`, `__st_side_1`) > CAST(0 AS BIGINT),
+              CAST(1 AS BIGINT),
+              least(`__st_side`, `__st_side_1`)
+            ) AS `__st_side`
+          FROM (
+            SELECT
+              `a_4`,
+              `d_2`,
+              `__st_side`,
+              `a_5`,
+              `b`,
+              `__st_side_1`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`,
+                `d` AS `d_2`,
+                `__st_side`
+              FROM (
+                SELECT
+                  `a_3`,
+                  `d`,
+                  `__st_side`
+                FROM `__st_p_1`
+              ) AS `t`
+            ) AS `t1`
+            JOIN (
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(0 AS BIGINT) AS `__st_side_1`
+              FROM (
+                SELECT
+                  `l`.`a_5`,
+                  `l`.`b`
+                FROM (
+                  SELECT
+                    `a` AS `a_5`,
+                    `b`
+                  FROM `after`.`u`
+                ) AS `l`
+                LEFT ANTI JOIN `__st_keys_2` AS `r`
+                  ON `a_5` IS NOT DISTINCT FROM `__st_changed_a_5`
+                  AND `b` IS NOT DISTINCT FROM `__st_changed_b`
+              ) AS `t`
+              UNION ALL
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(1 AS BIGINT) AS `__st_side_1`
+              FROM `__st_step_2` AS `t`
+              UNION ALL
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(-1 AS BIGINT) AS `__st_side_1`
+              FROM (
+                SELECT
+                  `a_5`,
+                  `b`
+                FROM (
+                  SELECT
+                    `a_5`,
+                    `b`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_5` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+            ) AS `t2`
+              ON `a_5` = `a_4`
+              AND least(`__st_side`, `__st_side_1`) * greatest(`__st_side`, `__st_side_1`) >= CAST(0 AS BIGINT)
+          ) AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          coalesce(`col2`, 0) AS `b_3`,
+          `d_4` AS `d_6`,
+          `__st_side`
+        FROM (
+          SELECT
+            `a_6`,
+            `d_4`,
+            `col1`,
+            `col2`,
+            `__st_side`
+          FROM (
+            SELECT
+              `l`.`a_6`,
+              `l`.`d_4`,
+              `l`.`__st_side`,
+              `r`.`col1`,
+              `r`.`col2`
+            FROM (
+              SELECT
+                `a_3` AS `a_6`,
+                `d` AS `d_4`,
+                `__st_side`
+              FROM (
+                SELECT
+                  `a_3`,
+                  `d`,
+                  `__st_side`
+                FROM `__st_p_1`
+              ) AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `col1`,
+                `col2`
+              FROM VALUES
+                (1, 2),
+                (2, 1) AS `v`(`col1`, `col2`)
+            ) AS `r`
+              ON `a_6` = `col1`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      WHERE
+        `d_6` < 3
+    ) AS `t`
+  ) AS `t`
+), `__st_net_6` AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`,
+        `__st_side` AS `__st_weight`
+      FROM (
+        SELECT
+          `a_3`,
+          `d`,
+          `__st_side`
+        FROM `__st_p_1`
+      ) AS `t`
+      WHERE
+        `__st_side` <> 0
+    ) AS `t`
+    GROUP BY
+      `a_3`,
+      `d`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `a`,
+  `d`,
+  `__st_weight`
+FROM (
+  SELECT
+    `a`,
+    `d`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a_3` AS `a`,
+      `d`,
+      `__st_weight`
+    FROM `__st_net_6` AS `t`
+  ) AS `t`
+  GROUP BY
+    `a`,
+    `d`
+) AS `s`
+WHERE
+  `__st_weight` <> 0
+---- maintenance
+-- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
+-- stored: a int, d int
+-- step __st_step_2
+WITH `__st_step_1` AS (
+  SELECT
+    `a` AS `a_3`,
+    1 AS `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_t`
+  ) AS `t`
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `__st_changed_a_3`,
+    `__st_changed_d`
+  FROM (
+    SELECT
+      `a_3` AS `__st_changed_a_3`,
+      `d` AS `__st_changed_d`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
+  ) AS `t`
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_3`,
+  `t`.`d`
+FROM (
+  SELECT
+    `a` AS `a_3`,
+    1 AS `d`
+  FROM (
+    SELECT /*+ BROADCAST(`k`) */
+      `t`.`a`
+    FROM (
+      SELECT
+        `a`
+      FROM `__st_after_t`
+    ) AS `t`
+    LEFT SEMI JOIN `__st_keys_1` AS `k`
+      ON `t`.`a` IS NOT DISTINCT FROM `k`.`__st_changed_a_3`
+  ) AS `t`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_1` AS `k`
+  ON `t`.`a_3` IS NOT DISTINCT FROM `k`.`__st_changed_a_3`
+  AND `t`.`d` IS NOT DISTINCT FROM `k`.`__st_changed_d`
+-- step __st_step_3
+WITH `__st_keys_2` AS (
+  SELECT DISTINCT
+    `__st_changed_a_5`,
+    `__st_changed_b`
+  FROM (
+    SELECT
+      `a_5` AS `__st_changed_a_5`,
+      `b` AS `__st_changed_b`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+)
+SELECT /*+ BROADCAST(`k`) */
+  `t`.`a_5`,
+  `t`.`b`
+FROM (
+  SELECT
+    `a` AS `a_5`,
+    `b`
+  FROM `__st_after_u`
+) AS `t`
+LEFT SEMI JOIN `__st_keys_2` AS `k`
+  ON `t`.`a_5` IS NOT DISTINCT FROM `k`.`__st_changed_a_5`
+  AND `t`.`b` IS NOT DISTINCT FROM `k`.`__st_changed_b`
+-- answer
+WITH RECURSIVE `__st_step_1` AS (
+  SELECT
+    `a` AS `a_3`,
+    1 AS `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a`,
+      `__st_weight`
+    FROM `__st_changes_t`
+  ) AS `t`
+), `__st_keys_1` AS (
+  SELECT DISTINCT
+    `__st_changed_a_3`,
+    `__st_changed_d`
+  FROM (
+    SELECT
+      `a_3` AS `__st_changed_a_3`,
+      `d` AS `__st_changed_d`,
+      `__st_weight`
+    FROM `__st_step_1` AS `t`
+  ) AS `t`
+), `__st_net_1` AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_2` AS `t`
+      UNION ALL
+      SELECT
+        `a_3`,
+        `d`,
+        -`__st_weight` AS `__st_weight`
+      FROM `__st_step_1` AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`,
+      `d`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_keys_2` AS (
+  SELECT DISTINCT
+    `__st_changed_a_5`,
+    `__st_changed_b`
+  FROM (
+    SELECT
+      `a_5` AS `__st_changed_a_5`,
+      `b` AS `__st_changed_b`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_5`,
+        `b`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
+), `__st_net_2` AS (
+  SELECT
+    `a_5`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_5`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_5`,
+        `b`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_3` AS `t`
+      UNION ALL
+      SELECT
+        `a_5`,
+        `b`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT
+          `a` AS `a_5`,
+          `b`,
+          `__st_weight`
+        FROM `__st_changes_u`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_5`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_p_1`(`a_3`, `d`, `__st_side`) AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_side`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(0 AS BIGINT) AS `__st_side`
+    FROM (
+      SELECT /*+ BROADCAST(`r`) */
+        `l`.`a_3`,
+        `l`.`d`
+      FROM (
+        SELECT
+          `a` AS `a_3`,
+          1 AS `d`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_after_t`
+        ) AS `t`
+      ) AS `l`
+      LEFT ANTI JOIN `__st_keys_1` AS `r`
+        ON `a_3` IS NOT DISTINCT FROM `__st_changed_a_3`
+        AND `d` IS NOT DISTINCT FROM `__st_changed_d`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(1 AS BIGINT) AS `__st_side`
+    FROM `__st_step_2` AS `t`
+    UNION ALL
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(-1 AS BIGINT) AS `__st_side`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`
+      FROM (
+        SELECT
+          `a_3`,
+          `d`,
+          CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+          explode(
+            sequence(
+              CAST(1 AS BIGINT),
+              CAST(IF(
+                `__st_weight` < 0,
+                CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                `__st_weight`
+              ) AS BIGINT)
+            )
+          ) AS `__st_n`
+        FROM `__st_net_1` AS `t`
+        WHERE
+          `__st_weight` <> 0
+      ) AS `s`
+    ) AS `t`
+  ) AS `t`
+  UNION ALL
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_side`
+  FROM (
+    SELECT
+      `b_3` AS `a_3`,
+      `d_6` + 1 AS `d`,
+      `__st_side`
+    FROM (
+      SELECT
+        `b_3`,
+        `d_6`,
+        `__st_side`
+      FROM (
+        SELECT
+          `b` AS `b_3`,
+          `d_2` AS `d_6`,
+          `__st_side`
+        FROM (
+          SELECT
+            `d_2`,
+            `b`,
+            IF(
+              greatest(`__st_side`, `__st_side_1`) > CAST(0 AS BIGINT),
+              CAST(1 AS BIGINT),
+              least(`__st_side`, `__st_side_1`)
+            ) AS `__st_side`
+          FROM (
+            SELECT
+              `a_4`,
+              `d_2`,
+              `__st_side`,
+              `a_5`,
+              `b`,
+              `__st_side_1`
+            FROM (
+              SELECT
+                `a_3` AS `a_4`,
+                `d` AS `d_2`,
+                `__st_side`
+              FROM (
+                SELECT
+                  `a_3`,
+                  `d`,
+                  `__st_side`
+                FROM `__st_p_1`
+              ) AS `t`
+            ) AS `t1`
+            JOIN (
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(0 AS BIGINT) AS `__st_side_1`
+              FROM (
+                SELECT /*+ BROADCAST(`r`) */
+                  `l`.`a_5`,
+                  `l`.`b`
+                FROM (
+                  SELECT
+                    `a` AS `a_5`,
+                    `b`
+                  FROM `__st_after_u`
+                ) AS `l`
+                LEFT ANTI JOIN `__st_keys_2` AS `r`
+                  ON `a_5` IS NOT DISTINCT FROM `__st_changed_a_5`
+                  AND `b` IS NOT DISTINCT FROM `__st_changed_b`
+              ) AS `t`
+              UNION ALL
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(1 AS BIGINT) AS `__st_side_1`
+              FROM `__st_step_3` AS `t`
+              UNION ALL
+              SELECT
+                `a_5`,
+                `b`,
+                CAST(-1 AS BIGINT) AS `__st_side_1`
+              FROM (
+                SELECT
+                  `a_5`,
+                  `b`
+                FROM (
+                  SELECT
+                    `a_5`,
+                    `b`,
+                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                    explode(
+                      sequence(
+                        CAST(1 AS BIGINT),
+                        CAST(IF(
+                          `__st_weight` < 0,
+                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                          `__st_weight`
+                        ) AS BIGINT)
+                      )
+                    ) AS `__st_n`
+                  FROM `__st_net_2` AS `t`
+                  WHERE
+                    `__st_weight` <> 0
+                ) AS `s`
+              ) AS `t`
+            ) AS `t2`
+              ON `a_5` = `a_4`
+              AND least(`__st_side`, `__st_side_1`) * greatest(`__st_side`, `__st_side_1`) >= CAST(0 AS BIGINT)
+          ) AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          coalesce(`col2`, 0) AS `b_3`,
+          `d_4` AS `d_6`,
+          `__st_side`
+        FROM (
+          SELECT
+            `d_4`,
+            `col2`,
+            `__st_side`
+          FROM (
+            SELECT /*+ BROADCAST(`r`) */
+              `l`.`a_6`,
+              `l`.`d_4`,
+              `l`.`__st_side`,
+              `r`.`col1`,
+              `r`.`col2`
+            FROM (
+              SELECT
+                `a_3` AS `a_6`,
+                `d` AS `d_4`,
+                `__st_side`
+              FROM (
+                SELECT
+                  `a_3`,
+                  `d`,
+                  `__st_side`
+                FROM `__st_p_1`
+              ) AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT
+                `col1`,
+                `col2`
+              FROM VALUES
+                (1, 2),
+                (2, 1) AS `v`(`col1`, `col2`)
+            ) AS `r`
+              ON `a_6` = `col1`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+      WHERE
+        `d_6` < 3
+    ) AS `t`
+  ) AS `t`
+), `__st_net_3` AS (
+  SELECT
+    `a_3`,
+    `d`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      `d`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a_3`,
+        `d`,
+        `__st_side` AS `__st_weight`
+      FROM (
+        SELECT
+          `a_3`,
+          `d`,
+          `__st_side`
+        FROM `__st_p_1`
+      ) AS `t`
+      WHERE
+        `__st_side` <> 0
+    ) AS `t`
+    GROUP BY
+      `a_3`,
+      `d`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT
+  `a_3` AS `a`,
+  `d`,
+  `__st_weight`
+FROM `__st_net_3` AS `t`
