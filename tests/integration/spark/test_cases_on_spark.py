@@ -25,6 +25,6 @@ def _cases() -> Iterator[object]:
                 yield pytest.param(case, id=case.title, marks=marks)
 
 
-@pytest.mark.parametrize("case", _cases())
+@pytest.mark.parametrize("case", list(_cases()))
 def test_case(case: Case, spark_sessions: SparkSessions, tmp_path: Path) -> None:
     run_case(case, lambda opened: SparkEngine(opened, spark_sessions, tmp_path))
