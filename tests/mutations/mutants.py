@@ -36,6 +36,8 @@ from streamtables.compiler.algebra import (
     recursive_sides,
     restrict,
 )
+from streamtables.compiler.algebra.candidates import candidates_below
+from streamtables.compiler.algebra.keyed import touched_keys
 from streamtables.compiler.algebra.node import When, delta_rule, may_change, node_at
 from streamtables.compiler.backend import combine, operators
 from streamtables.compiler.backend.operators import render
@@ -85,6 +87,12 @@ UNION = "SELECT a FROM r UNION ALL SELECT b FROM u"
 DISTINCT = "SELECT x.a FROM (SELECT DISTINCT a, b FROM u) AS x"
 NESTED = "SELECT r.a, g.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS g ON r.a = g.a"
 SELF_JOIN = "SELECT x.b, y.b AS c FROM u AS x JOIN u AS y ON x.a = y.a"
+
+UPDATED_GROUPS = "SELECT a, max(n) AS m FROM kv GROUP BY a"
+COUNTED_MATCHES = "SELECT r.a, max(u.b) AS m FROM r LEFT JOIN u ON r.a = u.a GROUP BY r.a"
+GROUPED_JOIN = "SELECT r.a, max(u.b) AS m FROM r JOIN u ON r.a = u.a GROUP BY r.a"
+STATE_OF_MATCHES = """SELECT a, count(*) AS n FROM r
+    WHERE EXISTS (SELECT 1 FROM u WHERE u.a = r.a AND u.b > 0) GROUP BY a"""
 
 
 def mutant(name: str, query: str) -> Callable[[Callable[[Patches], None]], None]:
@@ -344,6 +352,27 @@ def _(patch: Patches) -> None:
         return Filter(at("before", node.left), exp.false())
 
     patch.function(probe_delta, "_touched_rows", nothing)
+
+
+@mutant("changes are cut to a key before they are netted", UPDATED_GROUPS)
+def _(patch: Patches) -> None:
+    patch.function(prune_columns, "_below_keys", lambda root: set())
+
+
+@mutant("a key that changed on the right touches no group", COUNTED_MATCHES)
+def _(patch: Patches) -> None:
+    patch.rule(candidates_below, Probe, lambda node, names: differentiate(node.left))
+
+
+@mutant("a key that changed in a later input touches no group", GROUPED_JOIN)
+def _(patch: Patches) -> None:
+    patch.rule(candidates_below, InnerJoin, lambda node, names: differentiate(node.parts[0]))
+
+
+@mutant("groups that a change may concern lose their state", STATE_OF_MATCHES)
+def _(patch: Patches) -> None:
+    wider: Any = property(lambda self: touched_keys(self.table.chain.keyed))
+    patch.function(forms.ChangedTables, "touched", wider)
 
 
 @mutant("NOT IN passes over NULLs", "SELECT id FROM r WHERE a NOT IN (SELECT b FROM u)")

@@ -46,16 +46,23 @@ _EXACT = (UnionAll, Sum, Net, Repeat, Unfold)
 def prune_columns(root: Node) -> Node:
     """Return the same relation without columns that nothing reads."""
     needed: dict[int, set[str]] = {id(root): set(root.names)}
-    looked_up: set[int] = set()
+    below_keys = _below_keys(root)
     for node in reversed(in_order(root)):
-        if isinstance(node, Keys) or id(node) in looked_up:
-            looked_up.update(id(part) for part in node.inputs)
-        if isinstance(node, Net) and id(node) in looked_up:
+        if isinstance(node, Net) and id(node) in below_keys:
             # Cut first, the halves of an update would cancel, and its key would be missing.
             needed[id(node)] = set(node.names)
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
     return _rebuilt(root, needed)
+
+
+def _below_keys(root: Node) -> set[int]:
+    """Return all parts that stand below a set of keys."""
+    found: set[int] = set()
+    for node in reversed(in_order(root)):
+        if isinstance(node, Keys) or id(node) in found:
+            found.update(id(part) for part in node.inputs)
+    return found
 
 
 def _rebuilt(root: Node, needed: dict[int, set[str]]) -> Node:
