@@ -36,8 +36,10 @@ appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p %c{1}: %m%n%ex
 
 
 # Spark's and Delta's defaults (200 and 50 tasks) are for clusters; on one machine the tasks
-# themselves would be most of the work.
+# themselves would be most of the work.  So would the memory: each sort and each hash table of each
+# task starts with a page, by default of 32 or 64 MB, however few its rows are.
 _ONE_MACHINE = {
+    "spark.buffer.pageSize": "2m",
     "spark.sql.shuffle.partitions": "8",
     "spark.databricks.delta.snapshotPartitions": "2",
 }
