@@ -12,14 +12,16 @@ from tests.cases.reader import Case, Refresh, read_cases
 from tests.cases.runner import run_case
 from tests.cases.spark_engine import SparkEngine
 
-# Spark runs a job for every level of a recursion, so only the first few of them run each time.
-RECURSIONS_EACH_TIME = 3
+# A case takes seconds on Spark, and one with a recursion a job for every level.  All run on DuckDB
+# each time; here the traps do, and the first few of each file.
+EACH_TIME = {"traps": 100, "recursion": 2}
+OF_OTHERS_EACH_TIME = 6
 
 
 def _cases() -> Iterator[object]:
     for path in sorted((Path(__file__).parents[2] / "cases").glob("*.case")):
         for number, case in enumerate(read_cases(path)):
-            long = path.stem == "recursion" and number >= RECURSIONS_EACH_TIME
+            long = number >= EACH_TIME.get(path.stem, OF_OTHERS_EACH_TIME)
             if any(isinstance(step, Refresh) for step in case.steps):
                 marks = [pytest.mark.long] if long else []
                 yield pytest.param(case, id=case.title, marks=marks)
