@@ -25,10 +25,10 @@ lint: ## format, lint, types, layers, generated pages
 	@$(BIN)/python scripts/generate_docs.py --check
 
 check: export STREAMTABLES_SKIP_JAVA = 1
-check: setup lint ## what every change must pass: lint and the tests without Spark, under two minutes
+check: setup lint ## what every change must pass: lint and the tests without Spark, a few minutes
 	@$(PYTEST) -q -m "$(QUICK)" $(ARGS)
 
-test: setup lint ## everything, Spark included; the last line is pytest's
+test: setup lint ## all but the long cases, Spark included; the last line is pytest's
 	@$(PYTEST) -q -m "not bench and not long" --hypothesis-profile=ci $(ARGS)
 
 test-long: setup ## what takes too long on Spark for every change

@@ -46,12 +46,17 @@ def mode(item: Results) -> str:
 
 
 def remarks(items: Sequence[Results]) -> list[str]:
-    """Say of each query that changes do not keep why not, in its own words."""
+    """Say of each query that changes do not keep why not, and which were computed whole."""
     told = [
         f"- {item['name']} {mode(item)}: "
         f"{item['refusal'] or item['error'] or 'its rows are not those of its query'}"
         for item in items
         if mode(item) != "differential"
+    ]
+    told += [
+        f"- {item['name']} computed whole and compared in the last round, which was faster"
+        for item in items
+        if item.get("whole")
     ]
     return ["", *told] if told else []
 

@@ -48,6 +48,8 @@ class Measurements:
     steps: dict[str, float] = field(default_factory=dict)
     """Where the last differential refresh spent its seconds."""
     strategy: str = ""
+    whole: bool = False
+    """Whether the last differential refresh computed the whole query and compared."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -70,6 +72,7 @@ class Measurements:
             "differential_seconds": _median(self.differential),
             "rows_changed": self.rows_changed,
             "strategy": self.strategy,
+            "whole": self.whole,
             "steps": self.steps,
             "notes": self.notes,
             "all_full_seconds": [round(value, 4) for value in self.full],
@@ -174,6 +177,7 @@ class Twins:
             return None
         item.steps = {name: round(taken, 4) for name, taken in done.steps}
         item.strategy, item.notes = done.strategy, done.notes
+        item.whole = done.reason.code == "whole-was-faster"
         return seconds, done.rows_inserted + done.rows_deleted
 
     def _connect(self, name: str, spark: SparkSession) -> streamtables.StreamTables:
