@@ -9,7 +9,7 @@ QUICK := not spark and not postgres and not crash and not slow and not bench
 .PHONY: help setup demo test test-long check lint bench golden docs constraints clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## virtual environment, pinned packages, Java, jars
 	@scripts/setup.sh
