@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -76,7 +77,7 @@ def start_spark(settings: SparkSettings) -> SparkSession:
     _require_java()
     for name, value in _start_settings(settings).items():
         builder = builder.config(name, value)
-    with _quiet_launch():
+    with _quiet_launch(), _same_python(settings.master):
         return _started(builder.master(settings.master))
 
 
@@ -120,6 +121,22 @@ def _require_java() -> None:
     found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
     if not found:
         raise EnvironmentFaultError("Java is not installed, and Spark needs it", hint=_JAVA_HINT)
+
+
+@contextmanager
+def _same_python(master: str) -> Iterator[None]:
+    """Have the workers of one machine run this Python, which has the functions' packages.
+
+    Spark would start the `python3` of the PATH, which need not be the environment we run in.
+    """
+    if not master.startswith("local") or "PYSPARK_PYTHON" in os.environ:
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        yield
+    finally:
+        os.environ.pop("PYSPARK_PYTHON", None)
 
 
 @contextmanager

@@ -35,6 +35,20 @@ def test_profiles_differ_and_ansi_is_on(spark_sessions):
             assert session.conf.get("spark.sql.session.timeZone") == "UTC"
 
 
+def test_python_functions_run_in_this_python(spark_sessions):
+    import sys
+
+    from pyspark.sql.functions import udf
+
+    def interpreter(_: int) -> str:
+        import sys
+
+        return sys.prefix
+
+    rows = spark_sessions.get().range(1).select(udf(interpreter, "string", useArrow=False)("id"))
+    assert rows.collect()[0][0] == sys.prefix
+
+
 def test_a_lease_comes_back_without_its_views(spark_sessions):
     with spark_sessions.lease("quick") as first:
         binding.bind(first, "changes", pa.table({"a": [1]}))
