@@ -123,7 +123,8 @@ class Settings:
         10_000,
         low=0,
         high=1_000_000,
-        help="Results up to this many rows are written without Spark; 0 puts all through Spark.",
+        help="Changes up to this many rows, and results up to ten times as many, are read and "
+        "written without Spark; 0 puts all through Spark.",
     )
     full_threshold: float = _fraction(
         0.3,
@@ -165,6 +166,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():
             object.__setattr__(self, name, setting.read(name, getattr(self, name)))
+
+    @property
+    def driver_result_rows_max(self) -> int:
+        """How many rows a result may have: one changed row may concern all of its group."""
+        return 10 * self.driver_rows_max
 
 
 SETTINGS: Mapping[str, Setting] = {

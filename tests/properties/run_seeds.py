@@ -2,6 +2,7 @@
 
     --families outer,semi   only queries that contain something of these families
     --depth 1               nested at most so deep
+    --histories 1           how many histories each query is tried on
     --processes 1           how many seeds are tried at a time
     --seconds 120           how long a seed may take
 
@@ -24,6 +25,7 @@ from streamtables.errors import SqlError
 from tests.properties.tally import Outcome, Tally
 from tests.support.choices import Seeded
 from tests.support.generator.families import EVERY, parse_families
+from tests.support.histories import random_history
 from tests.support.laws import check_laws, check_valid, trial_of
 from tests.support.queries import random_query
 
@@ -39,6 +41,7 @@ class Wanted:
     families: tuple[str, ...] = EVERY
     depth: int | None = None
     seconds: int = 120
+    histories: int = 1
 
 
 ANY = Wanted()
@@ -49,8 +52,8 @@ def try_seed(seed: int, wanted: Wanted = ANY) -> Outcome:
     choices = Seeded(seed)
     query = random_query(choices, wanted.families, wanted.depth)
 
-    def outcome(kind: str, text: str = "") -> Outcome:
-        return Outcome(seed, kind, text, query.sql, query.families)
+    def outcome(kind: str, text: str = "", histories: int = 1) -> Outcome:
+        return Outcome(seed, kind, text, query.sql, query.families, histories)
 
     def give_up(*_: object) -> None:
         raise TimeoutError
@@ -63,6 +66,8 @@ def try_seed(seed: int, wanted: Wanted = ANY) -> Outcome:
             check_valid(trial)
             return outcome("refused", trial.plan.refusals[0].message)
         check_laws(trial, turn=seed)
+        for turn in range(1, wanted.histories):
+            check_laws(trial.on(random_history(choices)), turn=seed + turn)
     except AssertionError as difference:
         return outcome("difference", str(difference))
     except SqlError as error:
@@ -74,7 +79,7 @@ def try_seed(seed: int, wanted: Wanted = ANY) -> Outcome:
         return outcome("crash", f"{type(crash).__name__}: {crash}")
     finally:
         signal.alarm(0)
-    return outcome(trial.plan.maintenance.form)
+    return outcome(trial.plan.maintenance.form, histories=wanted.histories)
 
 
 def try_seeds(first: int, last: int, wanted: Wanted = ANY) -> list[Outcome]:
@@ -98,6 +103,7 @@ def run(first: int, last: int, wanted: Wanted = ANY, processes: int = PROCESSES)
                 print(f"{tally.tried} seeds tried", flush=True)
     seconds = time.monotonic() - started
     print(f"{tally.tried} seeds from {first} to {last - 1} in {seconds:.0f} s")
+    print(f"{tally.cases} cases: a query and a history, every batch compared")
     print(tally.table())
     return tally.failures
 
@@ -109,10 +115,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("last", type=int)
     parser.add_argument("--families", type=parse_families, default=EVERY)
     parser.add_argument("--depth", type=int)
+    parser.add_argument("--histories", type=int, default=ANY.histories)
     parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--seconds", type=int, default=ANY.seconds)
     given = parser.parse_args(arguments)
-    wanted = Wanted(given.families, given.depth, given.seconds)
+    wanted = Wanted(given.families, given.depth, given.seconds, given.histories)
     return 1 if run(given.first, given.last, wanted, given.processes) else 0
 
 

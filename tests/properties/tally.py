@@ -20,6 +20,8 @@ class Outcome:
     text: str
     sql: str
     families: frozenset[str]
+    histories: int = 1
+    """How many histories it was tried on."""
 
     @property
     def failed(self) -> bool:
@@ -38,11 +40,15 @@ class Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     families: Counter[tuple[str, str]] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    """Histories that were followed to the end, for queries that changes keep."""
 
     def add(self, outcome: Outcome) -> None:
         """Count one outcome."""
         self.kinds[outcome.kind] += 1
         column = outcome.kind if outcome.failed or outcome.kind == "refused" else "kept"
+        if column == "kept":
+            self.cases += outcome.histories
         for family in outcome.families:
             self.families[family, column] += 1
         if outcome.kind == "refused":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import sqlglot
@@ -25,8 +25,47 @@ _TYPES = {
     "timestamp": "TIMESTAMPTZ",
 }
 
-# Opening a database takes longer than all that a test does with it.
-_FREE: list[duckdb.DuckDBPyConnection] = []
+
+class _Store:
+    """A DuckDB that tests use in turn, and what it was told to hold.
+
+    Opening one, and making its tables, takes longer than all that a test does with them.
+    """
+
+    free: ClassVar[list[_Store]] = []
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.filled: set[tuple[str, str]] = set()
+        self._columns: dict[tuple[str, str], Columns] = {}
+        self._views: dict[str, str] = {}
+        self.connection.execute("SET TimeZone = 'UTC'")
+        # Spark's name for what a scalar subquery of two rows does.
+        self.connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
+        for schema in ("before", "after", "changes"):
+            self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+
+    def table(self, schema: str, name: str, columns: Columns) -> None:
+        """Have an empty table."""
+        if self._columns.get((schema, name)) == columns:
+            self.empty(schema, name)
+            return
+        body = ", ".join(f'"{item}" {_TYPES.get(type_, type_)}' for item, type_ in columns.items())
+        self.connection.execute(f'CREATE OR REPLACE TABLE "{schema}"."{name}" ({body})')
+        self._columns[schema, name] = dict(columns)
+        self._views.clear()
+
+    def empty(self, schema: str, name: str) -> None:
+        """Take the rows out of a table."""
+        if (schema, name) in self.filled:
+            self.connection.execute(f'DELETE FROM "{schema}"."{name}"')
+            self.filled.discard((schema, name))
+
+    def view(self, name: str, body: str) -> None:
+        """Have a view."""
+        if self._views.get(name) != body:
+            self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {body}')
+            self._views[name] = body
 
 
 @dataclass(frozen=True)
@@ -57,26 +96,24 @@ class Database:
     def __init__(self, tables: Mapping[str, Columns]) -> None:
         self.tables = tables
         self.rows: dict[str, list[Row]] = {name: [] for name in tables}
-        self._filled: set[tuple[str, str]] = set()
-        self._connection = _FREE.pop() if _FREE else duckdb.connect(config={"threads": 1})
-        self._connection.execute("SET TimeZone = 'UTC'")
-        # Spark's name for what a scalar subquery of two rows does.
-        self._connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
-        for schema in ("before", "after", "changes"):
-            self._connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-            for table, columns in tables.items():
-                weight = {"__st_weight": "bigint"} if schema == "changes" else {}
-                self._create(schema, table, {**columns, **weight})
+        self._store = _Store.free.pop() if _Store.free else _Store()
+        self._connection = self._store.connection
         for table, columns in tables.items():
-            self._create("main", table, columns)
+            for schema in ("before", "after", "main"):
+                self._store.table(schema, table, columns)
+            self._store.table("changes", table, {**columns, "__st_weight": "bigint"})
 
     def close(self) -> None:
-        """Leave the connection to the next one, which replaces the tables it needs."""
-        _FREE.append(self._connection)
+        """Leave the connection to the next one, which empties the tables it needs."""
+        _Store.free.append(self._store)
 
     def keep(self, table: str) -> None:
         """Say that a table was given rows by a statement, so that they are replaced later."""
-        self._filled.add(("main", table))
+        self._store.filled.add(("main", table))
+
+    def view(self, name: str, body: str) -> None:
+        """Define a view."""
+        self._store.view(name, body)
 
     def fill(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         """Set the rows of a table before the first refresh."""
@@ -111,20 +148,14 @@ class Database:
 
     def replace_rows(self, table: str, rows: Sequence[Sequence[Any]], schema: str = "main") -> None:
         """Give a table other rows."""
-        if (schema, table) in self._filled:
-            self._connection.execute(f'DELETE FROM "{schema}"."{table}"')
-            self._filled.discard((schema, table))
+        self._store.empty(schema, table)
         if rows:
-            self._filled.add((schema, table))
+            self._store.filled.add((schema, table))
             one = f"({', '.join('?' * len(rows[0]))})"
             values = [value for row in rows for value in row]
             self._connection.execute(
                 f'INSERT INTO "{schema}"."{table}" VALUES {", ".join([one] * len(rows))}', values
             )
-
-    def _create(self, schema: str, table: str, columns: Columns) -> None:
-        body = ", ".join(f'"{name}" {_TYPES.get(type_, type_)}' for name, type_ in columns.items())
-        self._connection.execute(f'CREATE OR REPLACE TABLE "{schema}"."{table}" ({body})')
 
 
 def _changed(before: Sequence[Row], changes: Sequence[Change]) -> list[Row]:

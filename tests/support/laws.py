@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamtables.compiler.algebra import CLOCK_COLUMN, CLOCK_TABLE
 from streamtables.compiler.plan import Plan, compile_sql
@@ -35,6 +35,10 @@ class Trial:
     def batches(self) -> list[Batch]:
         """The changes, those of the clock included where the query asks for the time."""
         return self.history.with_clock() if self.plan.reads_clock else self.history.batches
+
+    def on(self, history: History) -> Trial:
+        """Return the same query with other changes."""
+        return replace(self, history=history)
 
     def database(self) -> Database:
         """Return the tables as they are at the start."""

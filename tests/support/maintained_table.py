@@ -35,7 +35,6 @@ class MaintainedTable:
     def __init__(self, plan: Plan, database: Database) -> None:
         self.plan = plan
         self.database = database
-        self._programs: dict[tuple[frozenset[str], Way], ChangedTables] = {}
         for table in database.tables:
             for version in ("before", "after"):
                 self._view(table, version, f'SELECT * FROM "{version}"."{table}"')
@@ -49,12 +48,8 @@ class MaintainedTable:
         self, changed: frozenset[str], way: Way, *, parts: bool = True
     ) -> list[tuple[Any, ...]]:
         """Apply one signed delta to the stored rows; taking away a missing row is an error."""
-        before, small = way
-        self._show_changes(netted=small)
-        if (changed, way) not in self._programs:
-            programs = self.plan.maintenance.restricted_to(changed, small=small, before=before)
-            self._programs[changed, way] = programs
-        programs = self._programs[changed, way]
+        self._show_changes(netted=way[1])
+        programs = _programs(self.plan, changed, way)
         delta = self._run(programs.whole_delta)
         if parts:
             self._check_parts(programs, delta)
@@ -130,7 +125,7 @@ class MaintainedTable:
             self._view(table, "changes", body)
 
     def _view(self, table: str, version: str, body: str) -> None:
-        self.database.query(f'CREATE OR REPLACE VIEW "__st_{version}_{table}" AS {body}')
+        self.database.view(f"__st_{version}_{table}", body)
 
     def _run(self, program: Program) -> list[tuple[Any, ...]]:
         for step in program.steps:
@@ -179,6 +174,12 @@ def _loose_key(row: Sequence[Any]) -> tuple[Any, ...]:
 
 def _key(row: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(canonical(value) for value in row)
+
+
+@lru_cache(maxsize=64)
+def _programs(plan: Plan, changed: frozenset[str], way: Way) -> ChangedTables:
+    before, small = way
+    return plan.maintenance.restricted_to(changed, small=small, before=before)
 
 
 @lru_cache(maxsize=256)

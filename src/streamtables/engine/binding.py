@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -15,12 +17,18 @@ from streamtables.positions import Version
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_PLANNED_UP_TO = "spark.sql.execution.arrow.localRelationThreshold"
+
 # What each session has bound, so that the next user of a pooled session finds none of it.
 _BOUND: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
 
 
 # What Spark keeps in memory or on disk for a session until its views go.
 _KEPT: WeakKeyDictionary[SparkSession, list[DataFrame]] = WeakKeyDictionary()
+
+
+FEW_ROWS = 5_000
+"""How many rows may be a part of Spark's plan, which looks at all of them many times."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +77,20 @@ def unbind_all(spark: SparkSession) -> None:
         rows.unpersist()
 
 
+@contextmanager
+def as_arrow(spark: SparkSession) -> Iterator[None]:
+    """Have rows of the driver become a relation that tasks read, and not a part of the plan."""
+    spark.conf.set(_PLANNED_UP_TO, "1b")
+    try:
+        yield
+    finally:
+        spark.conf.unset(_PLANNED_UP_TO)
+
+
 def _rows(spark: SparkSession, relation: TableVersion | pa.Table | DataFrame) -> DataFrame:
     if isinstance(relation, TableVersion):
         return read_version(spark, relation)
     if isinstance(relation, pa.Table):
-        return from_arrow(spark, relation)
+        with as_arrow(spark) if relation.num_rows > FEW_ROWS else nullcontext():
+            return from_arrow(spark, relation)
     return relation

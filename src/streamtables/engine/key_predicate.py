@@ -42,11 +42,20 @@ def key_predicate(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> s
     if keys.num_rows == 0:
         return "FALSE"
     if keys.num_rows > KEYS_MAX:
-        raise NotSmall(f"{keys.num_rows} keys are more than a predicate should name")
+        return _range(keys, columns, dialect)
     parts = [_membership(name, keys.column(name), dialect) for name in columns]
     if (pairs := _pairs(keys, columns, dialect)) is not None:
         parts.append(pairs)
     return " AND ".join(f"({part})" for part in parts)
+
+
+def _range(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:
+    """Return the range of the first column that has one: too many keys to name each of them."""
+    for name in columns:
+        values = keys.column(name)
+        if _has_plain_order(values.type) and not values.null_count:
+            return _between(identifier(name, dialect), values, Literals(values.type, dialect))
+    raise NotSmall(f"{keys.num_rows} keys are more than a predicate should name")
 
 
 def value_predicate(rows: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:
@@ -74,15 +83,22 @@ def _membership(name: str, column: pa.ChunkedArray, dialect: Dialect) -> str:
 
 def _listed(quoted: str, values: pa.ChunkedArray, dialect: Dialect) -> str:
     literals = Literals(values.type, dialect)
-    plain = values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
-    distinct = pc.unique(plain)
+    distinct = pc.unique(_plain(values))
     listed = ", ".join(literals.write(value) for value in distinct.to_pylist())
     text = f"{quoted} IN ({listed})"
     if len(distinct) <= _LIST_PRUNED_UP_TO or not _has_plain_order(values.type):
         return text
-    bounds = pc.min_max(plain).as_py()
+    return f"{_between(quoted, values, literals)} AND {text}"
+
+
+def _between(quoted: str, values: pa.ChunkedArray, literals: Literals) -> str:
+    bounds = pc.min_max(_plain(values)).as_py()
     low, high = literals.write(bounds["min"]), literals.write(bounds["max"])
-    return f"{quoted} >= {low} AND {quoted} <= {high} AND {text}"
+    return f"{quoted} >= {low} AND {quoted} <= {high}"
+
+
+def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    return values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
 
 
 def _has_plain_order(kind: pa.DataType) -> bool:

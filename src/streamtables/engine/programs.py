@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamtables.compiler.backend.statement import Program, Step
-from streamtables.engine.binding import bind, keep
+from streamtables.engine.binding import FEW_ROWS, bind, keep
 from streamtables.engine.collect import fetch
 from streamtables.engine.handles import Rows, Session
 from streamtables.engine.session import tiny_rows
@@ -28,23 +28,19 @@ class SmallResult:
     """The rows of each step; None for one that Spark keeps."""
 
 
-STEP_FACTOR = 10
-"""How many times as many rows as a result a step may have: only Spark reads them again."""
-
-
 def run_small(spark: Session, program: Program, *, rows_max: int) -> SmallResult | None:
-    """Return the program's rows; None when they, or the keys of the groups, are too many."""
+    """Return the program's rows; None when there are more than `rows_max`."""
     steps: list[pa.Table | None] = []
-    kept = False
+    few = True
     for step in program.steps:
-        fetched = _fetched(spark, step.sql, STEP_FACTOR * rows_max, tiny=_is_tiny(step, kept))
+        fetched = _fetched(spark, step.sql, rows_max, tiny=_is_tiny(step, few))
         if fetched is None:
-            kept = True
             keep(spark, step.name, spark.sql(step.sql))
         else:
             bind(spark, step.name, fetched)
+        few = few and fetched is not None and fetched.num_rows <= FEW_ROWS
         steps.append(fetched)
-    rows = _fetched(spark, program.sql, rows_max, tiny=_is_tiny(program, kept))
+    rows = _fetched(spark, program.sql, rows_max, tiny=_is_tiny(program, few))
     return None if rows is None else SmallResult(rows, tuple(steps))
 
 
@@ -62,9 +58,9 @@ def run_large(spark: Session, program: Program) -> Rows:
         return spark.sql(program.sql)
 
 
-def _is_tiny(statement: Step | Program, kept: bool) -> bool:
-    """Whether a statement reads nothing but rows that came from the driver."""
-    return not statement.reads_table and not kept
+def _is_tiny(statement: Step | Program, few: bool) -> bool:
+    """Whether a statement reads nothing but few rows that came from the driver."""
+    return not statement.reads_table and few
 
 
 def _fetched(spark: Session, sql: str, rows_max: int, *, tiny: bool) -> pa.Table | None:

@@ -19,7 +19,10 @@ def past_of(history: Sequence[RefreshRecord]) -> Past:
 
     def timing(way: Way) -> Timing | None:
         found = last.get(way)
-        return None if found is None else Timing(applied[found].seconds, applied[found].rows_in)
+        if found is None:
+            return None
+        record = applied[found]
+        return Timing(record.seconds, record.rows_in, cold=record.reason_code == "first-fill")
 
     return Past(timing("full"), timing("changes"), timing("whole"), last.get("changes", 0))
 

@@ -24,6 +24,8 @@ _SMALLER_BY = 4
 """A change that is this much smaller than the last one is worth another try."""
 _WORTH_A_TRY = 0.7
 """The share of a full refresh's time from which on `whole` may be faster than changes."""
+_WORTH_A_TRY_WHEN_COLD = 0.35
+"""The same share of a first fill, which also makes the table and reads what nobody has read."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class Timing:
 
     seconds: float
     rows: int = 0
+    cold: bool = False
+    """Whether it was a first fill, which takes longer than the same refresh later."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,10 @@ def _whole_is_faster(facts: Facts) -> str | None:
             return None
         return f"{took}, computing the query and comparing {whole.seconds:.1f} s"
     full = facts.past.full
-    if full is None or changes.seconds < _WORTH_A_TRY * full.seconds:
+    if full is None:
+        return None
+    share = _WORTH_A_TRY_WHEN_COLD if full.cold else _WORTH_A_TRY
+    if changes.seconds < share * full.seconds:
         return None
     return (
         f"{took}, a full refresh {full.seconds:.1f} s: computing the query and comparing is tried"

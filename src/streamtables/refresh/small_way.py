@@ -90,7 +90,7 @@ class SmallRefresh:
             bind(spark, view_name(name, "changes"), rows)
 
     def _small(self, spark: Session, program: Program) -> SmallResult:
-        limit = self.around.settings.driver_rows_max
+        limit = self.around.settings.driver_result_rows_max
         result = run_small(spark, program, rows_max=limit)
         if result is None:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
@@ -131,7 +131,7 @@ class SmallRefresh:
             raise NotSmall("the touched groups are too many to be named")
         keys = keys.select([inner for inner, _ in pairs])
         keys = keys.rename_columns([shown for _, shown in pairs])
-        limit = self.around.settings.driver_rows_max
+        limit = self.around.settings.driver_result_rows_max
         names = tuple(shown for _, shown in pairs)
         return small_hand.read_keys(handle, names, keys, rows_max=max(limit, 2 * keys.num_rows))
 

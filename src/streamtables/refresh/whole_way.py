@@ -26,14 +26,11 @@ from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 
-_FACTOR = 10
-"""How many times as many rows as a change a whole result may have on the driver."""
-
 
 def stored_rows_fit(task: Task, around: Surroundings) -> bool:
     """Whether all stored rows can be compared on the driver, as the table's log tells."""
     rows = describe(task.table.location).rows
-    return rows is not None and rows <= _limit(around)
+    return rows is not None and rows <= around.settings.driver_result_rows_max
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class WholeRefresh:
         task = self.task
         with self.watch.step("read", hand="deltalake"):
             handle = small_hand.open_at(task.table.location, task.stored_version)
-            stored = small_hand.read_all(handle, rows_max=_limit(self.around))
+            stored = small_hand.read_all(handle, rows_max=self._limit)
         with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
@@ -72,21 +69,21 @@ class WholeRefresh:
             except pa.ArrowException as error:
                 raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
 
+    @property
+    def _limit(self) -> int:
+        return self.around.settings.driver_result_rows_max
+
     def _bind(self, spark: Session) -> None:
         bind_clock(spark, self.task)
         for item in self.task.inputs:
             bind(spark, view_name(item.name, "after"), TableVersion(item.location, item.version))
 
     def _computed(self, spark: Session) -> pa.Table:
-        limit = _limit(self.around)
+        limit = self._limit
         result = run_small(spark, self.task.plan.maintenance.full(), rows_max=limit)
         if result is None:
             raise NotSmall(f"the result has more than {limit:,} rows")
         return result.rows
-
-
-def _limit(around: Surroundings) -> int:
-    return _FACTOR * around.settings.driver_rows_max
 
 
 def _difference(new: pa.Table, stored: pa.Table) -> pa.Table:

@@ -439,129 +439,146 @@ WITH `__st_net_3` AS (
     `__st_weight` <> 0
 )
 SELECT
-  `cust_3` AS `cust`,
-  `cust_4` AS `richer`,
+  `cust`,
+  `richer`,
   `__st_weight`
 FROM (
   SELECT
-    `cust_3`,
-    `cust_4`,
-    `__st_weight`
+    `cust`,
+    `richer`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
   FROM (
     SELECT
-      `cust_3`,
-      `total_2`,
-      `cust_4`,
-      `total_3`,
+      `cust_3` AS `cust`,
+      `cust_4` AS `richer`,
       `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`t1`) */
+      SELECT
         `cust_3`,
-        `total_2`,
         `cust_4`,
-        `total_3`,
-        `t1`.`__st_weight`
+        `__st_weight`
       FROM (
         SELECT
-          `cust_2` AS `cust_3`,
-          `total` AS `total_2`,
+          `cust_3`,
+          `total_2`,
+          `cust_4`,
+          `total_3`,
           `__st_weight`
-        FROM `__st_step_2` AS `t`
-      ) AS `t1`
-      JOIN (
-        SELECT
-          `cust_2` AS `cust_4`,
-          `total` AS `total_3`
         FROM (
-          SELECT
-            `cust` AS `cust_2`,
-            `sum` AS `total`
+          SELECT /*+ BROADCAST(`t1`) */
+            `cust_3`,
+            `total_2`,
+            `cust_4`,
+            `total_3`,
+            `t1`.`__st_weight`
           FROM (
             SELECT
-              `cust`,
-              sum(`amount`) AS `sum`
-            FROM (
-              SELECT
-                `cust`,
-                `amount`
-              FROM `__st_after_orders`
-            ) AS `t`
-            GROUP BY
-              `cust`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t2`
-        ON `total_2` < `total_3`
-    ) AS `t1`
-  ) AS `t`
-  UNION ALL
-  SELECT
-    `cust_3`,
-    `cust_4`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `cust_3`,
-      `total_2`,
-      `cust_4`,
-      `total_3`,
-      `__st_weight`
-    FROM (
-      SELECT /*+ BROADCAST(`t1`) */
-        `cust_4`,
-        `total_3`,
-        `cust_3`,
-        `total_2`,
-        `t1`.`__st_weight`
-      FROM (
-        SELECT
-          `cust_2` AS `cust_4`,
-          `total` AS `total_3`,
-          `__st_weight`
-        FROM `__st_step_2` AS `t`
-      ) AS `t1`
-      JOIN (
-        SELECT
-          `cust_2` AS `cust_3`,
-          `total` AS `total_2`
-        FROM (
-          SELECT
-            `cust` AS `cust_2`,
-            `sum` AS `total`
-          FROM (
+              `cust_2` AS `cust_3`,
+              `total` AS `total_2`,
+              `__st_weight`
+            FROM `__st_step_2` AS `t`
+          ) AS `t1`
+          JOIN (
             SELECT
-              `cust`,
-              sum(`amount`) AS `sum`
+              `cust_2` AS `cust_4`,
+              `total` AS `total_3`
             FROM (
               SELECT
-                `cust`,
-                `amount`
+                `cust` AS `cust_2`,
+                `sum` AS `total`
               FROM (
                 SELECT
                   `cust`,
-                  `amount`,
-                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                  explode(
-                    sequence(
-                      CAST(1 AS BIGINT),
-                      CAST(IF(
-                        `__st_weight` < 0,
-                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                        `__st_weight`
-                      ) AS BIGINT)
-                    )
-                  ) AS `__st_n`
-                FROM `__st_net_3` AS `t`
-                WHERE
-                  `__st_weight` <> 0
-              ) AS `s`
+                  sum(`amount`) AS `sum`
+                FROM (
+                  SELECT
+                    `cust`,
+                    `amount`
+                  FROM `__st_after_orders`
+                ) AS `t`
+                GROUP BY
+                  `cust`
+              ) AS `t`
             ) AS `t`
-            GROUP BY
-              `cust`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t2`
-        ON `total_2` < `total_3`
-    ) AS `t1`
+          ) AS `t2`
+            ON `total_2` < `total_3`
+        ) AS `t1`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `cust_3`,
+        `cust_4`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `cust_3`,
+          `total_2`,
+          `cust_4`,
+          `total_3`,
+          `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`t1`) */
+            `cust_4`,
+            `total_3`,
+            `cust_3`,
+            `total_2`,
+            `t1`.`__st_weight`
+          FROM (
+            SELECT
+              `cust_2` AS `cust_4`,
+              `total` AS `total_3`,
+              `__st_weight`
+            FROM `__st_step_2` AS `t`
+          ) AS `t1`
+          JOIN (
+            SELECT
+              `cust_2` AS `cust_3`,
+              `total` AS `total_2`
+            FROM (
+              SELECT
+                `cust` AS `cust_2`,
+                `sum` AS `total`
+              FROM (
+                SELECT
+                  `cust`,
+                  sum(`amount`) AS `sum`
+                FROM (
+                  SELECT
+                    `cust`,
+                    `amount`
+                  FROM (
+                    SELECT
+                      `cust`,
+                      `amount`,
+                      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                      explode(
+                        sequence(
+                          CAST(1 AS BIGINT),
+                          CAST(IF(
+                            `__st_weight` < 0,
+                            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                            `__st_weight`
+                          ) AS BIGINT)
+                        )
+                      ) AS `__st_n`
+                    FROM `__st_net_3` AS `t`
+                    WHERE
+                      `__st_weight` <> 0
+                  ) AS `s`
+                ) AS `t`
+                GROUP BY
+                  `cust`
+              ) AS `t`
+            ) AS `t`
+          ) AS `t2`
+            ON `total_2` < `total_3`
+        ) AS `t1`
+      ) AS `t`
+    ) AS `t`
   ) AS `t`
-) AS `t`
+  GROUP BY
+    `cust`,
+    `richer`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -380,6 +380,23 @@ WITH `__st_keys_1` AS (
 )
 SELECT
   `id`,
-  `b_2` AS `b`,
+  `b`,
   `__st_weight`
-FROM `__st_net_2` AS `t`
+FROM (
+  SELECT
+    `id`,
+    `b`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `b_2` AS `b`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  GROUP BY
+    `id`,
+    `b`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -428,7 +428,24 @@ WITH RECURSIVE `__st_net_1` AS (
     `__st_weight` <> 0
 )
 SELECT
-  `a_3` AS `a`,
+  `a`,
   `d`,
   `__st_weight`
-FROM `__st_net_2` AS `t`
+FROM (
+  SELECT
+    `a`,
+    `d`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a_3` AS `a`,
+      `d`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  GROUP BY
+    `a`,
+    `d`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -942,8 +942,28 @@ WITH RECURSIVE `__st_step_1` AS (
     `__st_weight` <> 0
 )
 SELECT
-  `a_3` AS `a`,
-  `b_3` AS `b`,
+  `a`,
+  `b`,
   `d`,
   `__st_weight`
-FROM `__st_net_3` AS `t`
+FROM (
+  SELECT
+    `a`,
+    `b`,
+    `d`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a_3` AS `a`,
+      `b_3` AS `b`,
+      `d`,
+      `__st_weight`
+    FROM `__st_net_3` AS `t`
+  ) AS `t`
+  GROUP BY
+    `a`,
+    `b`,
+    `d`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -297,4 +297,21 @@ SELECT
   `i`,
   `m`,
   `__st_weight`
-FROM `__st_net_1` AS `t`
+FROM (
+  SELECT
+    `i`,
+    `m`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `i`,
+      `m`,
+      `__st_weight`
+    FROM `__st_net_1` AS `t`
+  ) AS `t`
+  GROUP BY
+    `i`,
+    `m`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -637,59 +637,6 @@ WITH `__st_step_1` AS (
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM `__st_step_2` AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
         `a_3`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
@@ -710,74 +657,49 @@ WITH `__st_step_1` AS (
           `a_3`
         FROM (
           SELECT
-            `a_3`
+            `a` AS `a_3`
           FROM (
-            SELECT
-              `a_3`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_3` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`
+            FROM `__st_step_2` AS `t`
+            LEFT ANTI JOIN (
+              SELECT /*+ BROADCAST(`k`) */
+                `t`.`id`,
+                `t`.`a`,
+                `t`.`__st_weight`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`,
+                  `__st_weight`
+                FROM `__st_changes_r`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+            ) AS `k`
+              ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
+            UNION ALL
             SELECT
               `id`,
               `a`
-            FROM `__st_after_r`
-          ) AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM `__st_changes_r`
+            FROM (
+              SELECT /*+ BROADCAST(`k`) */
+                `t`.`id`,
+                `t`.`a`,
+                `t`.`__st_weight`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`,
+                  `__st_weight`
+                FROM `__st_changes_r`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+            ) AS `t`
+            WHERE
+              `__st_weight` < 0
           ) AS `t`
         ) AS `t`
       ) AS `t`
@@ -838,7 +760,7 @@ FROM (
                 SELECT
                   `a_3` AS `a_4`,
                   `__st_weight`
-                FROM `__st_net_2` AS `t`
+                FROM `__st_net_1` AS `t`
               ) AS `t1`
               CROSS JOIN (
                 SELECT
@@ -880,25 +802,39 @@ FROM (
                     `a_3`
                   FROM (
                     SELECT
-                      `a_3`
+                      `a` AS `a_3`
                     FROM (
+                      SELECT /*+ BROADCAST(`k`) */
+                        `t`.`id`,
+                        `t`.`a`
+                      FROM (
+                        SELECT
+                          `id`,
+                          `a`
+                        FROM `__st_after_r`
+                      ) AS `t`
+                      LEFT ANTI JOIN (
+                        SELECT
+                          `id`,
+                          `a`,
+                          `__st_weight`
+                        FROM `__st_changes_r`
+                      ) AS `k`
+                        ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
+                      UNION ALL
                       SELECT
-                        `a_3`,
-                        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                        explode(
-                          sequence(
-                            CAST(1 AS BIGINT),
-                            CAST(IF(
-                              `__st_weight` < 0,
-                              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                              `__st_weight`
-                            ) AS BIGINT)
-                          )
-                        ) AS `__st_n`
-                      FROM `__st_net_3` AS `t`
+                        `id`,
+                        `a`
+                      FROM (
+                        SELECT
+                          `id`,
+                          `a`,
+                          `__st_weight`
+                        FROM `__st_changes_r`
+                      ) AS `t`
                       WHERE
-                        `__st_weight` <> 0
-                    ) AS `s`
+                        `__st_weight` < 0
+                    ) AS `t`
                   ) AS `t`
                 ) AS `t`
               ) AS `t2`
@@ -1062,7 +998,7 @@ FROM (
   GROUP BY
     `a_5`
 ) AS `t`
--- step __st_distinct_rows_2
+-- answer
 WITH `__st_keys_3` AS (
   SELECT DISTINCT
     `a_5`
@@ -1083,86 +1019,57 @@ WITH `__st_keys_3` AS (
       `__st_weight`
     FROM `__st_terms_1` AS `t`
   ) AS `t`
-), `__st_net_4` AS (
-  SELECT
-    `a_3`,
-    `__st_weight`
+), `__st_distinct_rows_2` AS (
+  SELECT DISTINCT
+    `a_3`
   FROM (
     SELECT
-      `a_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+      `a` AS `a_3`
     FROM (
-      SELECT
-        `a` AS `a_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `a`
-          FROM `__st_step_3` AS `t`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `a`,
-          `__st_weight`
+      SELECT /*+ BROADCAST(`k`) */
+        `t`.`id`,
+        `t`.`a`
+      FROM `__st_step_3` AS `t`
+      LEFT ANTI JOIN (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`id`,
+          `t`.`a`,
+          `t`.`__st_weight`
         FROM (
           SELECT
             `id`,
             `a`,
-            -`__st_weight` AS `__st_weight`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_3` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-          ) AS `t`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT DISTINCT
-  `a_3`
-FROM (
-  SELECT
-    `a_3`
-  FROM (
-    SELECT
-      `a_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
             `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_4` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
-) AS `t`
--- answer
-WITH `__st_net_5` AS (
+          FROM `__st_changes_r`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_3` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+      ) AS `k`
+        ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`
+      FROM (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`id`,
+          `t`.`a`,
+          `t`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_3` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+      ) AS `t`
+      WHERE
+        `__st_weight` < 0
+    ) AS `t`
+  ) AS `t`
+), `__st_net_2` AS (
   SELECT
     `a_4`,
     `b_2`,
@@ -1236,7 +1143,7 @@ WITH `__st_net_5` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_6` AS (
+), `__st_net_3` AS (
   SELECT
     `id`,
     `scalar`,
@@ -1354,7 +1261,7 @@ WITH `__st_net_5` AS (
                               ) AS BIGINT)
                             )
                           ) AS `__st_n`
-                        FROM `__st_net_5` AS `t`
+                        FROM `__st_net_2` AS `t`
                         WHERE
                           `__st_weight` <> 0
                       ) AS `s`
@@ -1382,6 +1289,23 @@ WITH `__st_net_5` AS (
 )
 SELECT
   `id`,
-  `scalar` AS `m`,
+  `m`,
   `__st_weight`
-FROM `__st_net_6` AS `t`
+FROM (
+  SELECT
+    `id`,
+    `m`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `scalar` AS `m`,
+      `__st_weight`
+    FROM `__st_net_3` AS `t`
+  ) AS `t`
+  GROUP BY
+    `id`,
+    `m`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -797,102 +797,116 @@ SELECT
 FROM (
   SELECT
     `id`,
-    `any`,
-    `__st_weight`
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
   FROM (
     SELECT
       `id`,
-      CASE
-        WHEN `found`
-        THEN TRUE
-        WHEN `gap` OR (
-          (
-            `a`
-          ) IS NULL AND `some`
-        )
-        THEN TRUE
-        ELSE FALSE
-      END AS `any`,
       `__st_weight`
     FROM (
       SELECT
         `id`,
-        `a`,
-        `found`,
-        `some`,
-        `gap`,
+        `any`,
         `__st_weight`
       FROM (
-        SELECT /*+ BROADCAST(`t1`) */
-          `id`,
-          `a`,
-          `found`,
-          `some`,
-          `gap`,
-          `t1`.`__st_weight`
-        FROM `__st_net_2` AS `t1`
-        CROSS JOIN (
-          SELECT
-            `rows` > 0 AS `some`,
-            `present` < `rows` AS `gap`
-          FROM `__st_groups_1` AS `t`
-        ) AS `t2`
-      ) AS `t1`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `found`,
-        `some`,
-        `gap`,
-        `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-      FROM (
         SELECT
-          `l`.`id`,
-          `l`.`a`,
-          coalesce(`r`.`__st_found`, FALSE) AS `found`,
-          `l`.`__st_weight`
+          `id`,
+          CASE
+            WHEN `found`
+            THEN TRUE
+            WHEN `gap` OR (
+              (
+                `a`
+              ) IS NULL AND `some`
+            )
+            THEN TRUE
+            ELSE FALSE
+          END AS `any`,
+          `__st_weight`
         FROM (
           SELECT
             `id`,
             `a`,
-            CAST(1 AS BIGINT) AS `__st_weight`
+            `found`,
+            `some`,
+            `gap`,
+            `__st_weight`
           FROM (
-            SELECT
+            SELECT /*+ BROADCAST(`t1`) */
               `id`,
-              `a`
-            FROM `__st_after_r`
-          ) AS `t`
+              `a`,
+              `found`,
+              `some`,
+              `gap`,
+              `t1`.`__st_weight`
+            FROM `__st_net_2` AS `t1`
+            CROSS JOIN (
+              SELECT
+                `rows` > 0 AS `some`,
+                `present` < `rows` AS `gap`
+              FROM `__st_groups_1` AS `t`
+            ) AS `t2`
+          ) AS `t1`
           UNION ALL
           SELECT
             `id`,
             `a`,
-            -`__st_weight` AS `__st_weight`
+            `found`,
+            `some`,
+            `gap`,
+            `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
           FROM (
             SELECT
-              `id`,
-              `a`,
+              `l`.`id`,
+              `l`.`a`,
+              coalesce(`r`.`__st_found`, FALSE) AS `found`,
+              `l`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                CAST(1 AS BIGINT) AS `__st_weight`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`
+                FROM `__st_after_r`
+              ) AS `t`
+              UNION ALL
+              SELECT
+                `id`,
+                `a`,
+                -`__st_weight` AS `__st_weight`
+              FROM (
+                SELECT
+                  `id`,
+                  `a`,
+                  `__st_weight`
+                FROM `__st_changes_r`
+              ) AS `t`
+            ) AS `l`
+            LEFT JOIN (
+              SELECT DISTINCT
+                `b_3`,
+                TRUE AS `__st_found`
+              FROM `__st_step_3` AS `k`
+            ) AS `r`
+              ON `a` = `b_3`
+          ) AS `t1`
+          CROSS JOIN (
+            SELECT
+              `rows` > 0 AS `some`,
+              `present` < `rows` AS `gap`,
               `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-        ) AS `l`
-        LEFT JOIN (
-          SELECT DISTINCT
-            `b_3`,
-            TRUE AS `__st_found`
-          FROM `__st_step_3` AS `k`
-        ) AS `r`
-          ON `a` = `b_3`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `rows` > 0 AS `some`,
-          `present` < `rows` AS `gap`,
-          `__st_weight`
-        FROM `__st_net_4` AS `t`
-      ) AS `t2`
+            FROM `__st_net_4` AS `t`
+          ) AS `t2`
+        ) AS `t`
+      ) AS `t`
+      WHERE
+        NOT `any`
     ) AS `t`
   ) AS `t`
-  WHERE
-    NOT `any`
-) AS `t`
+  GROUP BY
+    `id`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -263,71 +263,85 @@ SELECT
 FROM (
   SELECT
     `id`,
-    `b`,
-    `scalar`,
-    `__st_weight`
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
   FROM (
     SELECT
       `id`,
-      `b`,
-      `scalar`,
       `__st_weight`
     FROM (
-      SELECT /*+ BROADCAST(`t1`) */
+      SELECT
         `id`,
         `b`,
         `scalar`,
-        `t1`.`__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `b`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `t1`
-      CROSS JOIN (
-        SELECT
-          `avg` AS `scalar`
-        FROM `__st_groups_1` AS `t`
-      ) AS `t2`
-    ) AS `t1`
-    UNION ALL
-    SELECT
-      `id`,
-      `b`,
-      `scalar`,
-      `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `b`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `b`
-        FROM `__st_after_r`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `b`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `b`,
-          `__st_weight`
-        FROM `__st_changes_r`
-      ) AS `t`
-    ) AS `t1`
-    CROSS JOIN (
-      SELECT
-        `avg` AS `scalar`,
         `__st_weight`
-      FROM `__st_net_2` AS `t`
-    ) AS `t2`
+      FROM (
+        SELECT
+          `id`,
+          `b`,
+          `scalar`,
+          `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`t1`) */
+            `id`,
+            `b`,
+            `scalar`,
+            `t1`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t1`
+          CROSS JOIN (
+            SELECT
+              `avg` AS `scalar`
+            FROM `__st_groups_1` AS `t`
+          ) AS `t2`
+        ) AS `t1`
+        UNION ALL
+        SELECT
+          `id`,
+          `b`,
+          `scalar`,
+          `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `b`,
+            CAST(1 AS BIGINT) AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `b`
+            FROM `__st_after_r`
+          ) AS `t`
+          UNION ALL
+          SELECT
+            `id`,
+            `b`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+        ) AS `t1`
+        CROSS JOIN (
+          SELECT
+            `avg` AS `scalar`,
+            `__st_weight`
+          FROM `__st_net_2` AS `t`
+        ) AS `t2`
+      ) AS `t`
+      WHERE
+        `b` > `scalar`
+    ) AS `t`
   ) AS `t`
-  WHERE
-    `b` > `scalar`
-) AS `t`
+  GROUP BY
+    `id`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

@@ -244,7 +244,24 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 )
 SELECT
-  `a_2` AS `a`,
-  `b_2` AS `b`,
+  `a`,
+  `b`,
   `__st_weight`
-FROM `__st_net_2` AS `t`
+FROM (
+  SELECT
+    `a`,
+    `b`,
+    CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+  FROM (
+    SELECT
+      `a_2` AS `a`,
+      `b_2` AS `b`,
+      `__st_weight`
+    FROM `__st_net_2` AS `t`
+  ) AS `t`
+  GROUP BY
+    `a`,
+    `b`
+) AS `s`
+WHERE
+  `__st_weight` <> 0

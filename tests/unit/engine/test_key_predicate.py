@@ -80,9 +80,19 @@ def test_what_cannot_stand_in_a_predicate_is_left_to_spark():
     nested = pa.table({"k": pa.array([[1]], pa.list_(pa.int32()))})
     with pytest.raises(NotSmall):
         key_predicate(nested, ("k",), "datafusion")
-    many = pa.table({"k": pa.array(range(KEYS_MAX + 1), pa.int64())})
+    many = pa.table({"k": pa.array(map(str, range(KEYS_MAX + 1)))})
     with pytest.raises(NotSmall):
         key_predicate(many, ("k",), "datafusion")
+
+
+def test_too_many_keys_to_name_are_covered_by_their_range():
+    numbers = pa.array(range(KEYS_MAX + 1), pa.int64())
+    texts = pa.array(map(str, range(KEYS_MAX + 1)))
+    keys = pa.table({"a": texts, "b": numbers})
+    assert key_predicate(keys, ("a", "b"), "datafusion") == f'"b" >= 0 AND "b" <= {KEYS_MAX}'
+    with_null = pa.table({"b": pa.concat_arrays([numbers, pa.nulls(1, pa.int64())])})
+    with pytest.raises(NotSmall):
+        key_predicate(with_null, ("b",), "datafusion")
 
 
 def test_names_and_texts_are_quoted():

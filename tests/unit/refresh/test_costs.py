@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from streamtables.catalog.models import RefreshRecord, Step
@@ -40,3 +41,9 @@ def test_the_newest_record_of_each_way_counts() -> None:
         _record(5.0, "full"),
     )
     assert past_of(history) == Past(Timing(4.0, 7), Timing(3.0, 7), Timing(1.0, 7), 2)
+
+
+def test_a_first_fill_is_told_from_a_later_full_refresh() -> None:
+    first = replace(_record(4.0, "full"), reason_code="first-fill")
+    assert past_of([first]).full == Timing(4.0, 7, cold=True)
+    assert past_of([_record(1.0, "full"), first]).full == Timing(1.0, 7)

@@ -40,6 +40,15 @@ def test_whole_is_tried_once_changes_took_about_as_long_as_full() -> None:
     assert "following changes took 4.0 s, a full refresh 3.0 s" in decision.reason.text
 
 
+def test_a_first_fill_says_less_of_what_full_would_take() -> None:
+    warm = Past(full=Timing(10.0), changes=Timing(4.0, 1_000))
+    assert decide(replace(SMALL, past=warm)).way == "changes"
+    cold = replace(warm, full=Timing(10.0, cold=True))
+    assert decide(replace(SMALL, past=cold)).way == "whole"
+    dear = replace(cold, full=Timing(20.0, cold=True))
+    assert decide(replace(SMALL, past=dear)).way == "changes"
+
+
 def test_the_faster_of_two_known_ways_is_taken_again() -> None:
     faster = replace(SLOW_CHANGES, whole=Timing(2.5, 1_000), since_changes=3)
     assert decide(replace(SMALL, past=faster)).way == "whole"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlglot
 from sqlglot import exp
 
@@ -9,43 +11,78 @@ from sqlglot import exp
 def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
     """Return a statement in DuckDB's SQL, as sqlglot's own Spark dialect understands it."""
     tree = sqlglot.parse_one(sql, read="spark")
-    for call in tree.find_all(exp.JSONFormat):
-        # DuckDB's JSON shows microseconds without being told.
-        call.set("options", None)
-    for count in list(tree.find_all(exp.Count)):
-        if count.expressions:
-            # COUNT of several values counts the rows in which none of them is NULL.
-            values = [count.this, *count.expressions]
-            present = [exp.Not(this=exp.Is(this=value, expression=exp.null())) for value in values]
-            counted = exp.Case(ifs=[exp.If(this=exp.and_(*present), true=exp.Literal.number(1))])
-            count.replace(exp.Count(this=counted))
-    for count_if in list(tree.find_all(exp.CountIf)):
-        # DuckDB's COUNT_IF of NULLs alone is NULL.
-        counted = exp.Case(ifs=[exp.If(this=count_if.this, true=exp.Literal.number(1))])
-        count_if.replace(exp.Count(this=counted))
-    for items in list(tree.find_all(exp.ArrayAgg, exp.ArrayUniqueAgg)):
-        # DuckDB's list of nothing is NULL, not empty.
-        whole: exp.Expr = items
-        while isinstance(whole.parent, exp.Filter | exp.Window):
-            whole = whole.parent
-        whole.replace(exp.Coalesce(this=whole.copy(), expressions=[exp.Array()]))
-    for sum_ in list(tree.find_all(exp.Reduce)):
-        # Sums in a fixed order; DuckDB adds a sorted list from its first item on.
-        sum_.replace(exp.Anonymous(this="list_sum", expressions=[sum_.this]))
-    for view in tree.find_all(exp.Lateral):
-        if view.args.get("outer") and isinstance(view.this, exp.Explode | exp.Posexplode):
-            # OUTER keeps a row without items; DuckDB's UNNEST needs one item to do so.
-            items = view.this.this
-            some = exp.GT(
-                this=exp.Anonymous(this="len", expressions=[items.copy()]),
-                expression=exp.Literal.number(0),
-            )
-            nothing = exp.Array(expressions=[exp.null()])
-            view.this.set("this", exp.If(this=some, true=items.copy(), false=nothing))
-    for mode in list(tree.find_all(exp.Mode)):
-        if mode.args.get("deterministic"):
-            ordered = exp.Order(this=mode.this, expressions=[exp.Ordered(this=mode.this.copy())])
-            mode.replace(exp.Anonymous(this="mode", expressions=[ordered]))
-    for hint in list(tree.find_all(exp.Hint)):
-        hint.pop()
-    return tree.sql("duckdb", identify=True, pretty=pretty)
+    # What is inside comes first: a node may be copied by the one around it.
+    for node in reversed(list(tree.walk())):
+        if translate := _TRANSLATED.get(type(node)):
+            translate(node)
+    return tree.sql("duckdb", identify=True, pretty=pretty, copy=False)
+
+
+def _json(call: exp.Expr) -> None:
+    """DuckDB's JSON shows microseconds without being told."""
+    call.set("options", None)
+
+
+def _count(count: exp.Expr) -> None:
+    """COUNT of several values counts the rows in which none of them is NULL."""
+    if count.expressions:
+        values = [count.this, *count.expressions]
+        present = [exp.Not(this=exp.Is(this=value, expression=exp.null())) for value in values]
+        counted = exp.Case(ifs=[exp.If(this=exp.and_(*present), true=exp.Literal.number(1))])
+        count.replace(exp.Count(this=counted))
+
+
+def _count_if(count: exp.Expr) -> None:
+    """DuckDB's COUNT_IF of NULLs alone is NULL."""
+    counted = exp.Case(ifs=[exp.If(this=count.this, true=exp.Literal.number(1))])
+    count.replace(exp.Count(this=counted))
+
+
+def _list(items: exp.Expr) -> None:
+    """DuckDB's list of nothing is NULL, not empty."""
+    whole = items
+    while isinstance(whole.parent, exp.Filter | exp.Window):
+        whole = whole.parent
+    whole.replace(exp.Coalesce(this=whole.copy(), expressions=[exp.Array()]))
+
+
+def _ordered_sum(sum_: exp.Expr) -> None:
+    """Sums in a fixed order; DuckDB adds a sorted list from its first item on."""
+    sum_.replace(exp.Anonymous(this="list_sum", expressions=[sum_.this]))
+
+
+def _lateral(view: exp.Expr) -> None:
+    """OUTER keeps a row without items; DuckDB's UNNEST needs one item to do so."""
+    if view.args.get("outer") and isinstance(view.this, exp.Explode | exp.Posexplode):
+        items = view.this.this
+        some = exp.GT(
+            this=exp.Anonymous(this="len", expressions=[items.copy()]),
+            expression=exp.Literal.number(0),
+        )
+        nothing = exp.Array(expressions=[exp.null()])
+        view.this.set("this", exp.If(this=some, true=items.copy(), false=nothing))
+
+
+def _mode(mode: exp.Expr) -> None:
+    """The least of the most frequent values, where the text asks for one of them."""
+    if mode.args.get("deterministic"):
+        ordered = exp.Order(this=mode.this, expressions=[exp.Ordered(this=mode.this.copy())])
+        mode.replace(exp.Anonymous(this="mode", expressions=[ordered]))
+
+
+def _hint(hint: exp.Expr) -> None:
+    """A hint is for Spark's planner."""
+    hint.pop()
+
+
+_TRANSLATED: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
+    exp.JSONFormat: _json,
+    exp.Count: _count,
+    exp.CountIf: _count_if,
+    exp.ArrayAgg: _list,
+    exp.ArrayUniqueAgg: _list,
+    exp.Reduce: _ordered_sum,
+    exp.Lateral: _lateral,
+    exp.Mode: _mode,
+    exp.Hint: _hint,
+}

@@ -26,6 +26,7 @@ from streamtables.compiler.algebra import (
     Sum,
     at,
 )
+from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.keyed import recomputed, touched_keys
 from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.backend.combine import combined_rows
@@ -140,8 +141,14 @@ class ChangedTables:
 
     @cached_property
     def signed_rows(self) -> Program:
-        """The signed changes of the stored rows of a table kept by signed rows."""
-        return self._program(changes_of(self.table.definition))
+        """The signed changes of the stored rows of a table kept by signed rows.
+
+        Where whole tables are computed before and after, most rows are in both, and Spark nets
+        them; the few of other changes are netted by whoever reads them.
+        """
+        changes = changes_of(self.table.definition)
+        large = any(works_on_tables(node) for node in in_order(changes))
+        return self._program(Net(changes) if large else changes)
 
     @cached_property
     def contributions(self) -> Program:
