@@ -12,7 +12,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from streamtables.compiler.backend.duckdb import spark_to_duckdb
+from streamtables.compiler.backend.duckdb import spark_to_duckdb, tree_to_duckdb
 from streamtables.compiler.plan import Plan
 from tests.support.bags import Bag, Row, add, bag_of, canonical
 
@@ -40,8 +40,12 @@ class _Store:
         self._columns: dict[tuple[str, str], Columns] = {}
         self._views: dict[str, str] = {}
         self.connection.execute("SET TimeZone = 'UTC'")
-        # Spark's name for what a scalar subquery of two rows does.
-        self.connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
+        # Spark's name for what a scalar subquery of two rows does.  DuckDB also looks at rows that a
+        # filter takes out later, so for weights below zero it gives no rows, and the result differs.
+        self.connection.execute(
+            "CREATE OR REPLACE MACRO raise_error(message) AS "
+            "CASE WHEN message LIKE '%changes take away%' THEN NULL ELSE error(message) END"
+        )
         for schema in ("before", "after", "changes"):
             self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
 
@@ -198,7 +202,7 @@ def as_written(plan: Plan, moment: datetime) -> str:
             call.replace(exp.cast(now.copy(), "date"))
         elif isinstance(call, exp.CurrentTimestamp) or _is_now(call):
             call.replace(now.copy())
-    return spark_to_duckdb(tree.sql("spark"))
+    return tree_to_duckdb(tree)
 
 
 def _is_now(call: exp.Expr) -> bool:

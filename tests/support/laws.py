@@ -127,6 +127,21 @@ def check_laws(trial: Trial, *, turn: int = 0) -> None:
             database.close()
 
 
+def check_history_again(trial: Trial, *, turn: int = 0) -> None:
+    """Assert for another history what tells most, with the programs that are compiled already."""
+    batches = trial.batches
+    checks: list[Callable[[Database], None]] = [
+        lambda database: check_history(trial.plan, database, batches),
+        lambda database: check_maintenance(trial.plan, database, batches, turn, every_table=True),
+    ]
+    for check in checks:
+        database = trial.database()
+        try:
+            check(database)
+        finally:
+            database.close()
+
+
 def _halves(batch: Batch) -> tuple[Batch, Batch]:
     first = {table: changes[: len(changes) // 2] for table, changes in batch.items()}
     second = {table: changes[len(changes) // 2 :] for table, changes in batch.items()}

@@ -10,7 +10,11 @@ from sqlglot import exp
 
 def spark_to_duckdb(sql: str, *, pretty: bool = False) -> str:
     """Return a statement in DuckDB's SQL, as sqlglot's own Spark dialect understands it."""
-    tree = sqlglot.parse_one(sql, read="spark")
+    return tree_to_duckdb(sqlglot.parse_one(sql, read="spark"), pretty=pretty)
+
+
+def tree_to_duckdb(tree: exp.Expr, *, pretty: bool = False) -> str:
+    """Return a parsed statement in DuckDB's SQL; the tree is used up."""
     # What is inside comes first: a node may be copied by the one around it.
     for node in reversed(list(tree.walk())):
         if translate := _TRANSLATED.get(type(node)):
