@@ -757,6 +757,54 @@ WITH `__st_keys_2` AS (
     NOT `a` IS NULL
 ), `__st_net_3` AS (
   SELECT
+    `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `a`
+        FROM `__st_step_2` AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `a`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_4` AS `k`
+            ON `t`.`a` = `k`.`a`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_4` AS (
+  SELECT
     `a_2`,
     `b_2`,
     `__st_weight`
@@ -811,47 +859,26 @@ WITH `__st_keys_2` AS (
           `l`.`__st_weight`
         FROM `__st_terms_2` AS `l`
         LEFT ANTI JOIN (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM `__st_step_2` AS `t`
-          LEFT ANTI JOIN (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_4` AS `k`
-              ON `t`.`a` = `k`.`a`
-          ) AS `k`
-            ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-          UNION ALL
           SELECT
-            `id`,
             `a`
           FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_4` AS `k`
-              ON `t`.`a` = `k`.`a`
-          ) AS `t`
-          WHERE
-            `__st_weight` < 0
+            SELECT
+              `a`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_3` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
         ) AS `r`
           ON `a_2` = `a`
       ) AS `t`
@@ -883,5 +910,5 @@ FROM (
     `a_2`,
     `b_2`,
     `__st_weight`
-  FROM `__st_net_3` AS `t`
+  FROM `__st_net_4` AS `t`
 ) AS `t`

@@ -466,6 +466,56 @@ WITH `__st_keys_1` AS (
   ) AS `t`
 ), `__st_net_1` AS (
   SELECT
+    `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_1` AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`id`,
+          `t`.`a`,
+          `t`.`b`,
+          `t`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
     `a`,
     `b`,
     `sum`,
@@ -504,53 +554,30 @@ WITH `__st_keys_1` AS (
           `b`,
           sum(`id`) AS `sum`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM `__st_step_1` AS `t`
-          LEFT ANTI JOIN (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`b`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `b`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-          ) AS `k`
-            ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-          UNION ALL
           SELECT
             `id`,
             `a`,
             `b`
           FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`b`,
-              `t`.`__st_weight`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `b`,
-                `__st_weight`
-              FROM `__st_changes_r`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_1` AS `k`
-              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-          ) AS `t`
-          WHERE
-            `__st_weight` < 0
+            SELECT
+              `id`,
+              `a`,
+              `b`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
         ) AS `t`
         GROUP BY
           `a`,
@@ -575,7 +602,64 @@ WITH `__st_keys_1` AS (
       `__st_weight`
     FROM `__st_changes_r`
   ) AS `t`
-), `__st_net_2` AS (
+), `__st_net_3` AS (
+  SELECT
+    `id`,
+    `a`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`
+        FROM `__st_step_2` AS `t`
+      ) AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `id`,
+          `a`,
+          `b`,
+          -`__st_weight` AS `__st_weight`
+        FROM (
+          SELECT /*+ BROADCAST(`k`) */
+            `t`.`id`,
+            `t`.`a`,
+            `t`.`b`,
+            `t`.`__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `b`,
+              `__st_weight`
+            FROM `__st_changes_r`
+          ) AS `t`
+          LEFT SEMI JOIN `__st_keys_2` AS `k`
+            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_4` AS (
   SELECT
     `a`,
     `sum`,
@@ -608,40 +692,6 @@ WITH `__st_keys_1` AS (
           `a`,
           sum(`id`) AS `sum`
         FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`
-          FROM (
-            SELECT
-              `id`,
-              `a`
-            FROM `__st_step_2` AS `t`
-          ) AS `t`
-          LEFT ANTI JOIN (
-            SELECT
-              `id`,
-              `a`,
-              `__st_weight`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`b`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `b`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `k`
-            ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-          UNION ALL
           SELECT
             `id`,
             `a`
@@ -649,27 +699,21 @@ WITH `__st_keys_1` AS (
             SELECT
               `id`,
               `a`,
-              `__st_weight`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`b`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `b`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_2` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-          ) AS `t`
-          WHERE
-            `__st_weight` < 0
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_3` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
         ) AS `t`
         GROUP BY
           `a`
@@ -697,7 +741,7 @@ WITH `__st_keys_1` AS (
       FROM `__st_changes_r`
     ) AS `t`
   ) AS `t`
-), `__st_net_3` AS (
+), `__st_net_5` AS (
   SELECT
     `id`,
     `every`,
@@ -762,7 +806,7 @@ WITH `__st_keys_1` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_4` AS (
+), `__st_net_6` AS (
   SELECT
     `sum`,
     `__st_weight`
@@ -836,7 +880,7 @@ WITH `__st_keys_1` AS (
                     ) AS BIGINT)
                   )
                 ) AS `__st_n`
-              FROM `__st_net_3` AS `t`
+              FROM `__st_net_5` AS `t`
               WHERE
                 `__st_weight` <> 0
             ) AS `s`
@@ -865,7 +909,7 @@ FROM (
     `sum`,
     CAST(0 AS TINYINT) AS `grouping_bit`,
     `__st_weight`
-  FROM `__st_net_1` AS `t`
+  FROM `__st_net_2` AS `t`
   UNION ALL
   SELECT
     `a` AS `a_2`,
@@ -873,7 +917,7 @@ FROM (
     `sum`,
     CAST(1 AS TINYINT) AS `grouping_bit`,
     `__st_weight`
-  FROM `__st_net_2` AS `t`
+  FROM `__st_net_4` AS `t`
   UNION ALL
   SELECT
     CAST(NULL AS INT) AS `a_2`,
@@ -881,5 +925,5 @@ FROM (
     `sum`,
     CAST(1 AS TINYINT) AS `grouping_bit`,
     `__st_weight`
-  FROM `__st_net_4` AS `t`
+  FROM `__st_net_6` AS `t`
 ) AS `t`

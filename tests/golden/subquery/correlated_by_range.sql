@@ -637,6 +637,59 @@ WITH `__st_step_1` AS (
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_2` AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `a`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_1` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
         `a_3`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
@@ -657,49 +710,74 @@ WITH `__st_step_1` AS (
           `a_3`
         FROM (
           SELECT
-            `a` AS `a_3`
+            `a_3`
           FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`
-            FROM `__st_step_2` AS `t`
-            LEFT ANTI JOIN (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-            ) AS `k`
-              ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-            UNION ALL
+            SELECT
+              `a_3`,
+              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+              explode(
+                sequence(
+                  CAST(1 AS BIGINT),
+                  CAST(IF(
+                    `__st_weight` < 0,
+                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                    `__st_weight`
+                  ) AS BIGINT)
+                )
+              ) AS `__st_n`
+            FROM `__st_net_1` AS `t`
+            WHERE
+              `__st_weight` <> 0
+          ) AS `s`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_3` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `a`
+          FROM (
             SELECT
               `id`,
               `a`
-            FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_3`
-            ) AS `t`
-            WHERE
-              `__st_weight` < 0
+            FROM `__st_after_r`
+          ) AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `a`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT
+              `id`,
+              `a`,
+              `__st_weight`
+            FROM `__st_changes_r`
           ) AS `t`
         ) AS `t`
       ) AS `t`
@@ -760,7 +838,7 @@ FROM (
                 SELECT
                   `a_3` AS `a_4`,
                   `__st_weight`
-                FROM `__st_net_1` AS `t`
+                FROM `__st_net_2` AS `t`
               ) AS `t1`
               CROSS JOIN (
                 SELECT
@@ -802,39 +880,25 @@ FROM (
                     `a_3`
                   FROM (
                     SELECT
-                      `a` AS `a_3`
+                      `a_3`
                     FROM (
-                      SELECT /*+ BROADCAST(`k`) */
-                        `t`.`id`,
-                        `t`.`a`
-                      FROM (
-                        SELECT
-                          `id`,
-                          `a`
-                        FROM `__st_after_r`
-                      ) AS `t`
-                      LEFT ANTI JOIN (
-                        SELECT
-                          `id`,
-                          `a`,
-                          `__st_weight`
-                        FROM `__st_changes_r`
-                      ) AS `k`
-                        ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-                      UNION ALL
                       SELECT
-                        `id`,
-                        `a`
-                      FROM (
-                        SELECT
-                          `id`,
-                          `a`,
-                          `__st_weight`
-                        FROM `__st_changes_r`
-                      ) AS `t`
+                        `a_3`,
+                        CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                        explode(
+                          sequence(
+                            CAST(1 AS BIGINT),
+                            CAST(IF(
+                              `__st_weight` < 0,
+                              CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                              `__st_weight`
+                            ) AS BIGINT)
+                          )
+                        ) AS `__st_n`
+                      FROM `__st_net_3` AS `t`
                       WHERE
-                        `__st_weight` < 0
-                    ) AS `t`
+                        `__st_weight` <> 0
+                    ) AS `s`
                   ) AS `t`
                 ) AS `t`
               ) AS `t2`
@@ -998,7 +1062,7 @@ FROM (
   GROUP BY
     `a_5`
 ) AS `t`
--- answer
+-- step __st_distinct_rows_2
 WITH `__st_keys_3` AS (
   SELECT DISTINCT
     `a_5`
@@ -1019,57 +1083,86 @@ WITH `__st_keys_3` AS (
       `__st_weight`
     FROM `__st_terms_1` AS `t`
   ) AS `t`
-), `__st_distinct_rows_2` AS (
-  SELECT DISTINCT
+), `__st_net_4` AS (
+  SELECT
+    `a_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `a_3`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `a` AS `a_3`,
+        `__st_weight`
+      FROM (
+        SELECT
+          `a`,
+          CAST(1 AS BIGINT) AS `__st_weight`
+        FROM (
+          SELECT
+            `a`
+          FROM `__st_step_3` AS `t`
+        ) AS `t`
+        UNION ALL
+        SELECT
+          `a`,
+          `__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            -`__st_weight` AS `__st_weight`
+          FROM (
+            SELECT /*+ BROADCAST(`k`) */
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`__st_weight`
+            FROM (
+              SELECT
+                `id`,
+                `a`,
+                `__st_weight`
+              FROM `__st_changes_r`
+            ) AS `t`
+            LEFT SEMI JOIN `__st_keys_3` AS `k`
+              ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
+          ) AS `t`
+        ) AS `t`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `a_3`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+)
+SELECT DISTINCT
+  `a_3`
+FROM (
+  SELECT
     `a_3`
   FROM (
     SELECT
-      `a` AS `a_3`
-    FROM (
-      SELECT /*+ BROADCAST(`k`) */
-        `t`.`id`,
-        `t`.`a`
-      FROM `__st_step_3` AS `t`
-      LEFT ANTI JOIN (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
+      `a_3`,
+      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+      explode(
+        sequence(
+          CAST(1 AS BIGINT),
+          CAST(IF(
+            `__st_weight` < 0,
+            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
             `__st_weight`
-          FROM `__st_changes_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_3` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-      ) AS `k`
-        ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `__st_weight`
-          FROM `__st_changes_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_3` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5`
-      ) AS `t`
-      WHERE
-        `__st_weight` < 0
-    ) AS `t`
-  ) AS `t`
-), `__st_net_2` AS (
+          ) AS BIGINT)
+        )
+      ) AS `__st_n`
+    FROM `__st_net_4` AS `t`
+    WHERE
+      `__st_weight` <> 0
+  ) AS `s`
+) AS `t`
+-- answer
+WITH `__st_net_5` AS (
   SELECT
     `a_4`,
     `b_2`,
@@ -1143,7 +1236,7 @@ WITH `__st_keys_3` AS (
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_net_3` AS (
+), `__st_net_6` AS (
   SELECT
     `id`,
     `scalar`,
@@ -1261,7 +1354,7 @@ WITH `__st_keys_3` AS (
                               ) AS BIGINT)
                             )
                           ) AS `__st_n`
-                        FROM `__st_net_2` AS `t`
+                        FROM `__st_net_5` AS `t`
                         WHERE
                           `__st_weight` <> 0
                       ) AS `s`
@@ -1301,7 +1394,7 @@ FROM (
       `id`,
       `scalar` AS `m`,
       `__st_weight`
-    FROM `__st_net_3` AS `t`
+    FROM `__st_net_6` AS `t`
   ) AS `t`
   GROUP BY
     `id`,

@@ -213,6 +213,56 @@ WITH `__st_keys_1` AS (
 ), `__st_net_1` AS (
   SELECT
     `id`,
+    `a`,
+    `b`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `id`,
+      `a`,
+      `b`,
+      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        CAST(1 AS BIGINT) AS `__st_weight`
+      FROM `__st_step_1` AS `t`
+      UNION ALL
+      SELECT
+        `id`,
+        `a`,
+        `b`,
+        -`__st_weight` AS `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`k`) */
+          `t`.`id`,
+          `t`.`a`,
+          `t`.`b`,
+          `t`.`__st_weight`
+        FROM (
+          SELECT
+            `id`,
+            `a`,
+            `b`,
+            `__st_weight`
+          FROM `__st_changes_r`
+        ) AS `t`
+        LEFT SEMI JOIN `__st_keys_1` AS `k`
+          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+      ) AS `t`
+    ) AS `t`
+    GROUP BY
+      `id`,
+      `a`,
+      `b`
+  ) AS `s`
+  WHERE
+    `__st_weight` <> 0
+), `__st_net_2` AS (
+  SELECT
+    `id`,
     `row_number`,
     `rank`,
     `__st_weight`
@@ -265,53 +315,30 @@ WITH `__st_keys_1` AS (
             row_number() OVER (PARTITION BY `a` ORDER BY `b`, `id` ASC) AS `row_number`,
             rank() OVER (PARTITION BY `a` ORDER BY `b`) AS `rank`
           FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`a`,
-              `t`.`b`
-            FROM `__st_step_1` AS `t`
-            LEFT ANTI JOIN (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`b`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `b`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `k`
-              ON `t`.`id` IS NOT DISTINCT FROM `k`.`id`
-            UNION ALL
             SELECT
               `id`,
               `a`,
               `b`
             FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`id`,
-                `t`.`a`,
-                `t`.`b`,
-                `t`.`__st_weight`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `b`,
-                  `__st_weight`
-                FROM `__st_changes_r`
-              ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-            ) AS `t`
-            WHERE
-              `__st_weight` < 0
+              SELECT
+                `id`,
+                `a`,
+                `b`,
+                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                explode(
+                  sequence(
+                    CAST(1 AS BIGINT),
+                    CAST(IF(
+                      `__st_weight` < 0,
+                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                      `__st_weight`
+                    ) AS BIGINT)
+                  )
+                ) AS `__st_n`
+              FROM `__st_net_1` AS `t`
+              WHERE
+                `__st_weight` <> 0
+            ) AS `s`
           ) AS `t`
         ) AS `t`
       ) AS `t`
@@ -329,4 +356,4 @@ SELECT
   `row_number` AS `n`,
   `rank` AS `k`,
   `__st_weight`
-FROM `__st_net_1` AS `t`
+FROM `__st_net_2` AS `t`

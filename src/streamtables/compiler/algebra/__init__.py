@@ -28,7 +28,7 @@ from streamtables.compiler.algebra.recursive_delta import delta_recursive
 from streamtables.compiler.algebra.recursive_sides import OneSided
 from streamtables.compiler.algebra.restriction import Keys, Restrict, restrict
 from streamtables.compiler.algebra.scan import Scan, ScanColumn
-from streamtables.compiler.algebra.signed import Negate, Net, Repeat, Sum, Undone, Unfold
+from streamtables.compiler.algebra.signed import Negate, Net, Repeat, Sum, Unfold
 from streamtables.compiler.algebra.top_k import TopK
 from streamtables.compiler.algebra.touched import Touched
 from streamtables.compiler.algebra.union_all import UnionAll
@@ -58,7 +58,6 @@ SIGNED_OPERATORS: tuple[type[Node], ...] = (
     Negate,
     Net,
     Repeat,
-    Undone,
     Unfold,
     Empty,
     Keys,
@@ -104,7 +103,6 @@ __all__ = [
     "Sum",
     "TopK",
     "Touched",
-    "Undone",
     "Unfold",
     "UnionAll",
     "Window",

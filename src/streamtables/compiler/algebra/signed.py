@@ -4,7 +4,6 @@
     −A             every weight changes its sign
     net(A)         one row per distinct row, weights summed, zeros dropped
     repeat(A)      w rows of weight 1 for a row of weight w > 0, and −1 for w < 0
-    undone(A, Δ)   the rows that became A by netted changes Δ, where a key tells rows apart
 
 Netting groups by the *binary image* of a row (backend/binary_image.py), never by SQL equality,
 which would cancel 0.0 against −0.0.
@@ -97,36 +96,3 @@ class Unfold(Unary):
     @property
     def signed(self) -> bool:
         return False
-
-
-@dataclass(frozen=True, eq=False)
-class Undone(Node):
-    """The rows of `after` without those whose key changed, and the rows that the changes took away.
-
-        A − Δ,  as plain rows: no weights have to be summed to know them
-    """
-
-    after: Node
-    changes: Node
-    """Netted, so that each key comes at most once and goes at most once."""
-    by: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.after.columns
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.after, self.changes)
-
-    @property
-    def signed(self) -> bool:
-        return False
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return self.by
-
-    def with_inputs(self, *inputs: Node) -> Node:
-        after, changes = inputs
-        return replace(self, after=after, changes=changes)

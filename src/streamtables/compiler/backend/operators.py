@@ -29,7 +29,6 @@ from streamtables.compiler.algebra import (
     Scan,
     Sum,
     TopK,
-    Undone,
     Unfold,
     UnionAll,
 )
@@ -60,10 +59,6 @@ class Surroundings(Protocol):
 
     def is_step(self, node: Node) -> bool:
         """Whether a relation has a name of its own in the statement."""
-
-
-_SET_OPERATIONS = Sum | UnionAll | Undone | TopK | Existence
-"""What is written as a set operation, or ends in a way that one could not follow."""
 
 
 @singledispatch
@@ -117,7 +112,7 @@ def _(node: UnionAll, around: Surroundings) -> exp.Query:
 
 def _rows(node: Node, around: Surroundings) -> exp.Query:
     """Return the query of a relation itself, where a set operation can take it as it is."""
-    if not around.is_step(node) and not isinstance(node, _SET_OPERATIONS):
+    if not around.is_step(node) and not isinstance(node, Sum | UnionAll | TopK | Existence):
         return render(node, around)
     return select(refs(node), around.source(node, "t"))
 
@@ -278,19 +273,6 @@ def _(node: Repeat, around: Surroundings) -> exp.Query:
     if node.signed:
         columns.append(aliased(ref("__st_sign"), WEIGHT))
     return select(columns, exp.Subquery(this=repeated, alias=_alias("s")))
-
-
-@render.register
-def _(node: Undone, around: Surroundings) -> exp.Query:
-    kept = select([ref(item, "t") for item in node.names], around.source(node.after, "t"))
-    equal = [exp.NullSafeEQ(this=ref(item, "t"), expression=ref(item, "k")) for item in node.by]
-    changed = around.source(node.changes, "k")
-    kept.set("joins", [exp.Join(this=changed, side="LEFT", kind="ANTI", on=exp.and_(*equal))])
-    if around.small_changes:
-        kept.set("hint", broadcast("k"))
-    gone = exp.LT(this=ref(WEIGHT), expression=exp.Literal.number(0))
-    columns = [ref(item) for item in node.names]
-    return _union([kept, select(columns, around.source(node.changes, "t"), where=gone)])
 
 
 @render.register

@@ -4,8 +4,7 @@
 
 Under joins, filters and projections the weights simply travel along.  An operator that looks at
 groups of rows needs plain ones: there the weights are netted and each row is repeated as often as
-its weight says; a negative net weight means that the changes are not those of the table.  Where a
-key tells the rows of a table apart, the rows with a changed key are put back as they were instead.
+its weight says; a negative net weight means that the changes are not those of the table.
 """
 
 from __future__ import annotations
@@ -13,23 +12,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamtables.compiler.algebra import (
-    Filter,
     Keyed,
     Negate,
     Net,
     Node,
     Probe,
-    Project,
     Repeat,
     Restrict,
     Scan,
     Sum,
     Touched,
-    Undone,
 )
 from streamtables.compiler.algebra.recursive import Recursive
 from streamtables.compiler.rewrites.rebuild import rebuild
-from streamtables.compiler.types import has_plain_image
 
 
 def before_from_after(root: Node) -> Node:
@@ -72,21 +67,7 @@ def _plain_tables(_: Node, new: Node) -> Node:
 
 
 def _plain(signed: Node) -> Node:
-    undone = _undone(signed)
-    return Repeat(Net(signed), plain=True) if undone is None else undone
-
-
-def _undone(signed: Node) -> Node | None:
-    """Return the plain rows of a table of which every row has a key of its own."""
-    match signed:
-        case Filter() | Project():
-            below = _undone(signed.input)
-            return None if below is None else signed.with_inputs(below)
-        case Sum(terms=(after, Negate(input=changes))) if after.key and not after.signed:
-            plain = all(has_plain_image(after.type_of(name)) for name in after.key)
-            return Undone(after, Net(changes), after.key) if plain else None
-        case _:
-            return None
+    return Repeat(Net(signed), plain=True)
 
 
 def _restricted(term: Node, restriction: Restrict) -> Node:

@@ -30,7 +30,6 @@ from streamtables.compiler.algebra import (
     Sum,
     TopK,
     Touched,
-    Undone,
     Unfold,
     UnionAll,
     Window,
@@ -40,7 +39,7 @@ from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.rewrites.rebuild import in_order
 
-_EXACT = (UnionAll, Sum, Net, Repeat, Undone, Unfold)
+_EXACT = (UnionAll, Sum, Net, Repeat, Unfold)
 """Operators whose inputs show exactly the columns that are read of them."""
 
 
@@ -52,8 +51,6 @@ def prune_columns(root: Node) -> Node:
         if isinstance(node, Net) and id(node) in below_keys:
             # Cut first, the halves of an update would cancel, and its key would be missing.
             needed[id(node)] = set(node.names)
-        if isinstance(node, Undone):
-            needed[id(node)].update(node.by)
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
     return _rebuilt(root, needed)
@@ -115,8 +112,8 @@ def _reads(node: Node, needed: set[str]) -> list[set[str]]:
         case UnionAll() | Sum():
             # A union that loses all its columns keeps the first, as its branches do.
             return [needed or {node.names[0]} for _ in node.inputs]
-        case Net() | Negate() | Repeat() | Undone() | Unfold():
-            return [needed for _ in node.inputs]
+        case Net() | Negate() | Repeat() | Unfold():
+            return [needed]
         case _:
             # DISTINCT, a recursion and the like: every column decides.
             return [set(part.names) for part in node.inputs]

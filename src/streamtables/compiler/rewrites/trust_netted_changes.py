@@ -6,7 +6,7 @@ would be a shuffle.
 
 from __future__ import annotations
 
-from streamtables.compiler.algebra import Filter, Net, Node, Project, Restrict, Scan
+from streamtables.compiler.algebra import Filter, Net, Node, Project, Scan
 from streamtables.compiler.rewrites.rebuild import rebuild
 
 
@@ -20,6 +20,6 @@ def trust_netted_changes(root: Node) -> Node:
 
 
 def _is_changes(node: Node) -> bool:
-    while isinstance(node, Filter | Project | Restrict):
+    while isinstance(node, Filter | Project):
         node = node.input
     return isinstance(node, Scan) and node.version == "changes"
