@@ -20,6 +20,7 @@ from streamtables.compiler.algebra import (
     Project,
     Projection,
 )
+from streamtables.compiler.algebra.promised import has_made_key
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.correlation import (
     CannotPullUpError,
@@ -125,7 +126,7 @@ def _with_looked_up(node: Node, value: str, subquery: Subquery, binding: Binding
     pulled: Pulled
     pulled, keys = pulled_keys(subquery.bound.node, binding)
     own = pulled.node.key
-    if own is not None and set(own) <= set(keys):
+    if own is not None and set(own) <= set(keys) and has_made_key(pulled.node):
         name = column(value)
         passed = tuple(Projection(key, column(key), pulled.node.type_of(key)) for key in keys)
         single = Project(pulled.node, (*passed, Projection(subquery.name, name, subquery.type)))

@@ -36,6 +36,7 @@ from streamtables.compiler.algebra import (
     WindowCall,
 )
 from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
+from streamtables.compiler.algebra.promised import has_made_key
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.rewrites.rebuild import in_order
 
@@ -156,12 +157,17 @@ def _cut(node: Node, needed: set[str]) -> Node:
         case Window():
             window_calls = tuple(call for call in node.calls if call.name in needed)
             return replace(node, calls=window_calls) if window_calls else node.input
-        case LeftJoin() if node.matches_once and needed.isdisjoint(node.right.names):
+        case LeftJoin() if _only_keeps(node) and needed.isdisjoint(node.right.names):
             return node.left
         case Existence(mode="mark") if node.mark not in needed:
             return node.left
         case _:
             return node
+
+
+def _only_keeps(join: LeftJoin) -> bool:
+    """Whether a join leaves each left row as it is, but for the columns that it adds."""
+    return join.matches_once and has_made_key(join.right)
 
 
 def _shown(node: Node, names: list[str]) -> Node:
