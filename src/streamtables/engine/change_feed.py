@@ -50,6 +50,8 @@ def read_small(
     """
     entries = DeltaLog(location).entries(after, upto)
     changing = [entry for entry in entries if entry.changes_rows]
+    if not changing:
+        return _nothing(columns)
     if (reason := _too_large(entries, changing, limit)) is not None:
         return TooLarge(reason)
     feed = _feed(location, after, upto, columns, limit)
@@ -80,6 +82,12 @@ def read_spark(
         weight = f"CAST(IF({_CHANGE} IN ({appearing}), 1, -1) AS BIGINT) AS {identifier(WEIGHT)}"
         signed = feed.selectExpr(*map(identifier, columns), weight)
         return spark_image.net(signed, columns)
+
+
+def _nothing(columns: Sequence[str]) -> pa.Table:
+    """Return no rows; nobody asks for their types."""
+    kinds = [(name, pa.null()) for name in columns]
+    return pa.schema([*kinds, (WEIGHT, pa.int64())]).empty_table()
 
 
 def _too_large(entries: Sequence[LogEntry], changing: Sequence[LogEntry], limit: int) -> str | None:

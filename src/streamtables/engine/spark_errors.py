@@ -37,6 +37,7 @@ _HISTORY = re.compile(
     r"|DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_CHANGE_TABLE_FEED_DISABLED|FILE_NOT_EXIST"
     r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_FILE_NOT_FOUND|DELTA_NO_COMMITS_FOUND"
 )
+_ACROSS_SCHEMAS = re.compile(r"DELTA_CHANGE_DATA_FEED_INCOMPATIBLE")
 _MISSING = re.compile(
     r"PATH_NOT_FOUND|DELTA_PATH_DOES_NOT_EXIST|DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE"
     r"|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_ONLY_OPERATION"
@@ -81,6 +82,12 @@ def translated(error: Exception) -> StreamTablesError:
     about = f"{condition} {type(error).__name__} {text[:2000]}"
     if _CONFLICT.search(about):
         return CommitConflictError("another writer committed first", detail=detail)
+    if _ACROSS_SCHEMAS.search(about):
+        return HistoryGoneError(
+            "Delta cannot show changes across a change of the schema",
+            detail=detail,
+            hint="Refresh with full=True to read the source as it is now.",
+        )
     if _HISTORY.search(about):
         return HistoryGoneError(
             "the history that this refresh needs is gone",

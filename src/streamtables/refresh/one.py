@@ -105,7 +105,7 @@ class RefreshOne:
 
     def _lose_history(self, error: HistoryGoneError) -> None:
         """Changes alone cannot lead on: note why, so that the table is rebuilt."""
-        text = f"history that the changes need is gone: {error.message}"
+        text = f"the change history does not lead on: {error.message}"
         self.task = replace(self.task, rebuild=text)
 
     def _small_changes(self, recording: Recording) -> Changes | None:
@@ -130,6 +130,7 @@ class RefreshOne:
         window = self.task.window(item)
         try:
             self.changes.require_history(window)
+            self.changes.require_same_columns(window, item.columns)
             return self.changes.small(window, item.columns)
         except HistoryGoneError as error:
             self._lose_history(error)

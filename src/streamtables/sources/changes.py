@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from streamtables.engine import arrow_rows
 from streamtables.engine.change_feed import read_small, read_spark
+from streamtables.engine.column_identity import moved_columns
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.handles import Rows, Session
 from streamtables.engine.outcomes import NotSmall, TooLarge
+from streamtables.errors import HistoryGoneError
 from streamtables.positions import InputId, Version
 
 
@@ -53,6 +55,8 @@ class SharedChanges:
             found = self._known[window]
         if isinstance(found, TooLarge):
             return found
+        if found.num_rows == 0:
+            return found.select([*columns, "__st_weight"])
         try:
             return arrow_rows.net(found.select([*columns, "__st_weight"]), columns)
         except NotSmall as declined:
@@ -61,6 +65,15 @@ class SharedChanges:
     def require_history(self, window: Window) -> None:
         """Raise HistoryGoneError unless the log still holds every version of a window."""
         DeltaLog(window.location).entries(window.since, window.upto)
+
+    def require_same_columns(self, window: Window, columns: tuple[str, ...]) -> None:
+        """Raise HistoryGoneError when a column that is read became another one on the way."""
+        moved = moved_columns(window.location, window.since, window.upto, columns)
+        if moved:
+            raise HistoryGoneError(
+                f'column "{moved[0]}" is another one since an ALTER of the table',
+                hint="Refresh with full=True to read the table as it is now.",
+            )
 
     def estimate(self, windows: Iterable[Window]) -> int | None:
         """Return how many rows the commits say they changed; None when one does not tell."""

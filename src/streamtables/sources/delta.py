@@ -66,7 +66,7 @@ class DeltaWatch:
         """Return where a source stands now.
 
         `consumed` is the greatest version that any stream table has consumed: a commit that
-        changed no row is not a change, so the pin may be an older version than the head.
+        changed neither rows nor schema is not a change, so the pin may be older than the head.
 
         Raises:
             SourceMissingError: there is no table any more.
@@ -145,14 +145,17 @@ def drift_of(source: Source, description: TableDescription) -> Drift:
 
 
 def _last_change(log: DeltaLog, floor: Version | None, head: Version) -> Version:
-    """Return the last version in (floor, head] that changed rows, as far as the log reaches."""
+    """Return the last version in (floor, head] that changed the table, as far as the log reaches.
+
+    An ALTER counts: columns may have other names since, and a pin shows the names of its version.
+    """
     stop = -1 if floor is None else int(floor)
     for version in range(int(head), stop, -1):
         entry = log.entry(Version(version))
         if entry is None:
             # Cleaned up below here: the head stands for the same rows.
             return head
-        if entry.changes_rows:
+        if not entry.is_maintenance:
             return Version(version)
     return head if floor is None or floor > head else floor
 

@@ -136,6 +136,63 @@ def test_a_column_of_another_type_leads_to_a_rebuild(
     assert "int" in result.reason.text
 
 
+def _alter(db: StreamTables, source: DeltaTableFile, *changes: str) -> None:
+    for change in changes:
+        db.spark.sql(f"ALTER TABLE delta.`{source.path}` {change}")
+
+
+BY_NAME = "SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+
+
+def test_columns_that_exchange_their_names_lead_to_a_rebuild(
+    db: StreamTables, tmp_path: Path
+) -> None:
+    made = DeltaTableFile(tmp_path / "t", {"g": "int", "h": "int"}, [(1, 10), (1, 20), (2, 20)])
+    _alter(db, made, BY_NAME)
+    db.add_source("t", path=made.path)
+    query = "SELECT g, count(*) AS n FROM t GROUP BY g"
+    db.create("s", query)
+    refreshed(db, "s")
+    _alter(db, made, "RENAME COLUMN g TO k", "RENAME COLUMN h TO g", "RENAME COLUMN k TO h")
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert 'column "g"' in result.reason.text
+    assert sorted(map(tuple, db.read("s").collect())) == [(10, 1), (20, 2)]
+    db.create("later", query)
+    refreshed(db, "later")
+    assert sorted(map(tuple, db.read("later").collect())) == [(10, 1), (20, 2)]
+
+
+def test_a_dropped_column_that_nobody_reads_leads_on_with_its_reason(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    _alter(db, source, BY_NAME, "DROP COLUMN b")
+    db.spark.sql(f"DELETE FROM delta.`{source.path}` WHERE id = 2")
+    result = refreshed(db, "s")
+    assert result.mode == "differential" or result.reason.code == "rebuild"
+    db.spark.sql(f"DELETE FROM delta.`{source.path}` WHERE id = 3")
+    assert refreshed(db, "s").mode == "differential"
+
+
+def test_a_property_that_is_set_is_no_change_of_the_result(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    _alter(db, source, "SET TBLPROPERTIES ('owner.team' = 'sales')")
+    assert db.refresh("s").reason.code == "no-effect"
+    assert db.refresh("s").reason.code == "current"
+
+
+def test_readers_of_a_stream_table_follow_when_its_columns_get_another_type(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    db.create("on_top", "SELECT a, n + 1 AS m FROM s")
+    refreshed(db, "on_top")
+    retyped = pa.table({"id": [7, 8], "a": ["k", "k"], "b": ["w", "w"]})
+    write_deltalake(str(source.path), retyped, mode="overwrite", schema_mode="overwrite")
+    assert [result.outcome for result in db.refresh_all()] == ["applied", "applied"]
+    assert sorted(map(tuple, db.read("on_top").collect())) == [("k", 3)]
+
+
 def test_maintenance_of_a_source_is_no_change(db: StreamTables, source: DeltaTableFile) -> None:
     source.append((4, 5, "z"))
     refreshed(db, "s")
