@@ -120,7 +120,7 @@ class StreamTables(ViewsAndFunctions):
         *,
         path: str | Path | None = None,
         table: str | None = None,
-        key: Sequence[str] | None = None,
+        key: str | Sequence[str] | None = None,
         enable_change_feed: bool = False,
     ) -> Source | View:
         """Register a Delta table, by its path or its name in Spark's catalog, as a source.
@@ -128,6 +128,7 @@ class StreamTables(ViewsAndFunctions):
         A view of Spark's catalog becomes a view here, over the sources that its tables are.
         """
         check_name(name)
+        key = [key] if isinstance(key, str) else key
         if table is not None and path is None and (view := find_view(self.spark, table)):
             if key or enable_change_feed:
                 raise ConfigError(
@@ -141,7 +142,11 @@ class StreamTables(ViewsAndFunctions):
         known = {column.name.lower(): column.name for column in description.columns}
         for column in key or ():
             if column.lower() not in known:
-                raise ConfigError(f'key column "{column}" is not a column of the table')
+                raise ConfigError(
+                    f'key column "{column}" is not a column of the table',
+                    detail=f"Its columns: {', '.join(known.values())}.",
+                    hint="Name the columns that identify a row, or leave the key out.",
+                )
         return self._catalog.add_source(
             Source(
                 id=new_id(),

@@ -39,8 +39,14 @@ class Verification:
 
 
 def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) -> Verification:
-    """Recompute a table and compare it with what is stored, as bags, both ways."""
+    """Recompute a table and compare it with what is stored, as bags, both ways.
+
+    Raises:
+        TableDamagedError: somebody else wrote to the table, whatever the rows are now.
+    """
     standing = stored_standing(table, snapshot, around)
+    if found := reconciled(table, standing, around.catalog, around.clock()):
+        standing = found.standing
     plan = around.plans.plan(table, snapshot.definitions)
     require_registered(plan, around.sessions.functions, table.name)
     with around.sessions.lease("bulk", tag=f"verify {table.name}") as spark:

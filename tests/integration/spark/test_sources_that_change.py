@@ -216,6 +216,8 @@ def test_foreign_rows_in_a_stream_table_are_found_and_repaired(
     [table] = db.stream_tables()
     db.spark.sql(f"DELETE FROM delta.`{table.location}` WHERE a = 1")
     with pytest.raises(TableDamagedError, match="damaged"):
+        db.verify("s")
+    with pytest.raises(TableDamagedError, match="damaged"):
         db.refresh("s")
     assert db.status()[0].state == "damaged"
     source.append((4, 5, "z"))

@@ -182,3 +182,13 @@ def test_statements_do_the_same_as_methods(db: StreamTables, shop: Shop) -> None
     assert "orders" in sql("EXPLAIN STREAM TABLE t").text
     sql("DROP STREAM TABLE t")
     assert db.status() == []
+
+
+def test_names_with_letters_of_any_language_are_stored(db: StreamTables, tmp_path: Path) -> None:
+    table = DeltaTableFile(tmp_path / "t", {"id": "int", "größe": "int"}, [(1, 5), (2, 7)])
+    db.add_source("t", path=table.path, key="id")
+    db.create("s", "SELECT `größe` AS `länge_µ`, count(*) AS n FROM t GROUP BY `größe`")
+    refreshed(db, "s")
+    table.append((3, 5))
+    assert refreshed(db, "s").mode == "differential"
+    assert sorted(map(tuple, db.read("s").collect())) == [(5, 2), (7, 1)]
