@@ -46,7 +46,8 @@ def refresh(
         else:
             with working("refreshing all stream tables"):
                 done, error = list(db.refresh_all()), None
-    _show(done, steps=steps, as_json=as_json)
+    if done or as_json or error is None:
+        _show(done, steps=steps, as_json=as_json)
     if error:
         raise error
     if any(result.outcome == "failed" for result in done):
