@@ -1,0 +1,285 @@
+"""pgoutput messages, read column by column: a loop over columns, never one over rows.
+
+All messages of a fetch stand in one buffer.  The tuples of one table all have the same columns, so
+the first column of every row is found at once, its lengths tell where every second column begins,
+and so on.  Formats and letters are those of the PostgreSQL manual, "Logical Replication Message
+Formats", protocol version 1, values as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from streamtables.errors import InternalError
+
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+BEGIN, COMMIT, RELATION, TRUNCATE = b"BCRT"
+INSERT, UPDATE, DELETE = b"IUD"
+_NEW, _KEY, _OLD = b"NKO"
+_TEXT, _NULL, _UNCHANGED = b"tnu"
+
+_MICROSECONDS_TO_2000 = 946_684_800_000_000
+"""From the Unix epoch to PostgreSQL's."""
+
+
+@dataclass(frozen=True)
+class RelationColumn:
+    """A column as the stream describes it."""
+
+    name: str
+    in_identity: bool
+    type_oid: int
+    modifier: int
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table as the stream describes it, before the first change of it and after each ALTER."""
+
+    oid: int
+    schema: str
+    name: str
+    identity: str
+    """`d` the primary key, `i` an index, `f` the whole row, `n` nothing."""
+    columns: tuple[RelationColumn, ...]
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """The transaction that the messages after it belong to."""
+
+    xid: int
+    commit_lsn: int
+    commit_time_us: int
+    """Microseconds since 1970, UTC."""
+    message: int
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """Tables that lost all their rows at one point of the stream."""
+
+    message: int
+    relations: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One column of many rows: where each value lies, and whether it is there."""
+
+    data: Bytes
+    starts: Places
+    lengths: Places
+    kinds: Bytes
+
+    @property
+    def unchanged(self) -> Flags:
+        """Which values are stored out of line, were not changed, and so are not sent."""
+        return np.equal(self.kinds, _UNCHANGED)
+
+    def text(self) -> pa.Array:
+        """Return the values as text; NULL also where a value was not sent."""
+        # Values and the gaps between them in turn, over the buffer as it is; every second is taken.
+        count = len(self.starts)
+        edges = np.empty(2 * count, np.int64)
+        edges[0::2] = self.starts
+        edges[1::2] = self.starts + self.lengths
+        buffers = [None, pa.py_buffer(edges), pa.py_buffer(self.data)]
+        both = pa.Array.from_buffers(pa.large_string(), max(2 * count - 1, 0), buffers)
+        return both.take(pa.array(np.arange(0, 2 * count, 2), mask=self.kinds != _TEXT))
+
+    def rows(self, chosen: Flags) -> Values:
+        """Return the values of some rows."""
+        return Values(self.data, self.starts[chosen], self.lengths[chosen], self.kinds[chosen])
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The tuples that some of the messages carry."""
+
+    messages: Places
+    """The number of the message that each row came with, in the order of the stream."""
+    columns: tuple[Values, ...]
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """The changes of one table while it had one shape."""
+
+    relation: Relation
+    old: Tuples
+    """Rows that went: whole, or with the columns of the identity alone."""
+    new: Tuples
+    """Rows that came."""
+    updated: Places
+    """The messages that were updates; an update without an old row left its identity alone."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a fetch of messages says."""
+
+    transactions: tuple[Transaction, ...]
+    truncations: tuple[Truncated, ...]
+    changes: tuple[RowChanges, ...]
+
+
+class Decoder:
+    """Reads fetches of one stream in turn; remembers the tables that it has described."""
+
+    def __init__(self) -> None:
+        self._relations: dict[int, Relation] = {}
+
+    def decode(self, messages: Sequence[bytes]) -> Decoded:
+        """Read one fetch, which may end in the middle of a transaction."""
+        if not messages:
+            return Decoded((), (), ())
+        lengths = np.fromiter(map(len, messages), np.int64, len(messages))
+        starts = np.cumsum(lengths) - lengths
+        data = np.frombuffer(b"".join(messages), np.uint8)
+        kinds = data[starts]
+        begins = (_transaction(n, messages[n]) for n in _numbers(kinds == BEGIN))
+        truncates = (_truncated(n, messages[n]) for n in _numbers(kinds == TRUNCATE))
+        return Decoded(
+            tuple(begins),
+            tuple(truncates),
+            tuple(self._changes(_Fetch(data, starts, kinds), messages)),
+        )
+
+    def _changes(self, fetch: _Fetch, messages: Sequence[bytes]) -> Iterator[RowChanges]:
+        """Give the changes of each table; a new description ends what the old one holds for."""
+        described = _numbers(fetch.kinds == RELATION)
+        edges = [0, *described, len(messages)]
+        for first, last in pairwise(edges):
+            if first in described:
+                relation = _relation(messages[first])
+                self._relations[relation.oid] = relation
+            yield from self._changes_between(fetch, first, last)
+
+    def _changes_between(self, fetch: _Fetch, first: int, last: int) -> Iterator[RowChanges]:
+        numbers = np.arange(first, last)
+        numbers = numbers[np.isin(fetch.kinds[first:last], (INSERT, UPDATE, DELETE))]
+        oids = _int32_at(fetch.data, fetch.starts[numbers] + 1)
+        for oid in np.unique(oids):
+            relation = self._relations.get(int(oid))
+            if relation is None:
+                raise InternalError(f"a change of the table {oid}, which was not described")
+            yield _row_changes(fetch, relation, numbers[oids == oid])
+
+
+@dataclass(frozen=True)
+class _Fetch:
+    data: Bytes
+    starts: Places
+    kinds: Bytes
+
+
+def _row_changes(fetch: _Fetch, relation: Relation, numbers: Places) -> RowChanges:
+    places = fetch.starts[numbers] + 5
+    width = len(relation.columns)
+    marked = fetch.data[places]
+    has_old = (marked == _KEY) | (marked == _OLD)
+    old, after_old = _tuples(fetch.data, places[has_old] + 1, width)
+    new_places = places.copy()
+    new_places[has_old] = after_old
+    comes = fetch.kinds[numbers] != DELETE
+    if not (fetch.data[new_places[comes]] == _NEW).all():
+        raise InternalError(f'a change of "{relation.name}" without the row that it leads to')
+    new, _ = _tuples(fetch.data, new_places[comes] + 1, width)
+    return RowChanges(
+        relation,
+        Tuples(numbers[has_old], old),
+        Tuples(numbers[comes], new),
+        numbers[fetch.kinds[numbers] == UPDATE],
+    )
+
+
+def _tuples(data: Bytes, places: Places, width: int) -> tuple[tuple[Values, ...], Places]:
+    """Return the columns of the tuples at some places, and where each tuple ends."""
+    if not (_int16_at(data, places) == width).all():
+        raise InternalError("a row has other columns than its table was described with")
+    at = places + 2
+    columns: list[Values] = []
+    for _ in range(width):
+        kinds = data[at]
+        sized = kinds == _TEXT
+        if not (sized | (kinds == _NULL) | (kinds == _UNCHANGED)).all():
+            raise InternalError("a value is neither text nor NULL nor unchanged")
+        lengths = np.zeros(len(at), np.int64)
+        lengths[sized] = _int32_at(data, at[sized] + 1)
+        columns.append(Values(data, at + np.where(sized, 5, 1), lengths, kinds))
+        at = at + 1 + np.where(sized, 4 + lengths, 0)
+    return tuple(columns), at
+
+
+def _numbers(chosen: Flags) -> list[int]:
+    return [int(number) for number in np.flatnonzero(chosen)]
+
+
+def _int16_at(data: Bytes, places: Places) -> Places:
+    return (data[places].astype(np.int64) << 8) | data[places + 1]
+
+
+def _int32_at(data: Bytes, places: Places) -> Places:
+    """Return unsigned numbers of four bytes; lengths and table ids are never negative."""
+    high = (data[places].astype(np.int64) << 24) | (data[places + 1].astype(np.int64) << 16)
+    return high | (data[places + 2].astype(np.int64) << 8) | data[places + 3]
+
+
+def _transaction(number: int, message: bytes) -> Transaction:
+    commit_lsn, time = (int.from_bytes(message[a : a + 8], signed=True) for a in (1, 9))
+    xid = int.from_bytes(message[17:21])
+    return Transaction(xid, commit_lsn, time + _MICROSECONDS_TO_2000, number)
+
+
+def _truncated(number: int, message: bytes) -> Truncated:
+    count = int.from_bytes(message[1:5])
+    oids = (int.from_bytes(message[a : a + 4]) for a in range(6, 6 + 4 * count, 4))
+    return Truncated(number, tuple(oids))
+
+
+def _relation(message: bytes) -> Relation:
+    reader = _Reader(message, 1)
+    oid, schema, name = reader.number(4), reader.text(), reader.text()
+    identity = chr(reader.number(1))
+    columns = tuple(_column(reader) for _ in range(reader.number(2)))
+    # The schema of the system's own tables is written as an empty text.
+    return Relation(oid, schema or "pg_catalog", name, identity, columns)
+
+
+def _column(reader: _Reader) -> RelationColumn:
+    in_identity = bool(reader.number(1) & 1)
+    return RelationColumn(
+        name=reader.text(),
+        in_identity=in_identity,
+        type_oid=reader.number(4),
+        modifier=reader.number(4, signed=True),
+    )
+
+
+class _Reader:
+    """Reads the few messages that are not rows."""
+
+    def __init__(self, message: bytes, at: int) -> None:
+        self._message = message
+        self._at = at
+
+    def number(self, size: int, *, signed: bool = False) -> int:
+        value = int.from_bytes(self._message[self._at : self._at + size], signed=signed)
+        self._at += size
+        return value
+
+    def text(self) -> str:
+        end = self._message.index(0, self._at)
+        value = self._message[self._at : end].decode()
+        self._at = end + 1
+        return value
