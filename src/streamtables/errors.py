@@ -226,7 +226,7 @@ class SourceChangedError(StreamTablesError):
 
 
 class HistoryGoneError(SourceChangedError):
-    """Versions between the frontier and now are no longer in the source's log."""
+    """Versions between the frontier and now are gone, or show columns that became others since."""
 
     code = "ST-2001"
 

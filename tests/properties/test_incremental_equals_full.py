@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -10,6 +10,7 @@ from hypothesis.strategies import DataObject
 
 from tests.support.choices import Drawn
 from tests.support.duckdb_oracle import Database, check_history
+from tests.support.histories import KEYS, TABLES
 from tests.support.laws import Trial, check_halves, check_meaning, check_order, random_trial
 from tests.support.maintained_table import WAYS, check_maintenance, check_nothing_changes
 
@@ -20,8 +21,16 @@ FEWER = settings(max_examples=max(8, settings().max_examples // 5))
 DEEPEST = 1
 
 
-def _hold(data: DataObject, law: Callable[[Trial, Database], None]) -> None:
-    trial = random_trial(Drawn(data), deepest=DEEPEST)
+BROKEN_PROMISES = {table: ["a"] for table in TABLES}
+"""Keys that hold for one table of all."""
+
+
+def _hold(
+    data: DataObject,
+    law: Callable[[Trial, Database], None],
+    keys: Mapping[str, Sequence[str]] = KEYS,
+) -> None:
+    trial = random_trial(Drawn(data), deepest=DEEPEST, keys=keys)
     assume(trial.plan.incremental)
     database = trial.database()
     try:
@@ -38,6 +47,16 @@ def test_the_delta_added_to_the_old_result_is_the_new_result(data: DataObject):
 @given(st.data(), st.integers(0, len(WAYS) - 1))
 def test_the_maintained_table_is_the_new_result(data: DataObject, way: int):
     _hold(data, lambda trial, db: check_maintenance(trial.plan, db, trial.batches, way))
+
+
+@FEWER
+@given(st.data())
+def test_no_row_depends_on_a_key_that_was_promised(data: DataObject):
+    def law(trial: Trial, database: Database) -> None:
+        check_meaning(trial, database)
+        check_history(trial.plan, database, trial.batches)
+
+    _hold(data, law, BROKEN_PROMISES)
 
 
 @FEWER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from streamtables.compiler.algebra import CLOCK_COLUMN, CLOCK_TABLE
 from streamtables.compiler.plan import Plan, compile_sql
@@ -17,6 +18,9 @@ from tests.support.queries import Query, random_query
 from tests.support.term_order import reordered_deltas
 
 CLOCK = {CLOCK_TABLE: {CLOCK_COLUMN: "timestamp"}}
+
+
+Check: TypeAlias = "Callable[[Trial, Database], None]"
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,18 @@ class Trial:
 
 
 def random_trial(
-    choices: Choices, families: Sequence[str] = EVERY, deepest: int | None = None
+    choices: Choices,
+    families: Sequence[str] = EVERY,
+    deepest: int | None = None,
+    keys: Mapping[str, Sequence[str]] = KEYS,
 ) -> Trial:
     """Choose a query and a history for it."""
-    return trial_of(random_query(choices, families, deepest), choices)
+    return trial_of(random_query(choices, families, deepest), choices, keys)
 
 
-def trial_of(query: Query, choices: Choices) -> Trial:
-    """Compile a query and choose a history for it."""
-    plan = compile_sql(query.sql, TABLES, KEYS)
+def trial_of(query: Query, choices: Choices, keys: Mapping[str, Sequence[str]] = KEYS) -> Trial:
+    """Compile a query and choose a history for it; `keys` is what is promised about the tables."""
+    plan = compile_sql(query.sql, TABLES, keys)
     return Trial(plan, random_history(choices), query.deterministic)
 
 
@@ -108,7 +115,7 @@ def check_order(trial: Trial, database: Database, seed: int = 0) -> None:
 def check_laws(trial: Trial, *, turn: int = 0) -> None:
     """Assert the laws; the costlier ones take turns."""
     batches = trial.batches
-    checks: list[Callable[[Trial, Database], None]] = [
+    checks: list[Check] = [
         check_meaning,
         lambda _, database: check_history(trial.plan, database, batches),
         lambda _, database: check_maintenance(trial.plan, database, batches, turn),
@@ -119,25 +126,26 @@ def check_laws(trial: Trial, *, turn: int = 0) -> None:
         checks.append(lambda _, database: check_nothing_changes(trial.plan, database))
     if turn % 4 == 2:
         checks.append(lambda _, database: check_order(trial, database, turn))
-    for check in checks:
-        database = trial.database()
-        try:
-            check(trial, database)
-        finally:
-            database.close()
+    _run(checks, trial)
 
 
 def check_history_again(trial: Trial, *, turn: int = 0) -> None:
     """Assert for another history what tells most, with the programs that are compiled already."""
     batches = trial.batches
-    checks: list[Callable[[Database], None]] = [
-        lambda database: check_history(trial.plan, database, batches),
-        lambda database: check_maintenance(trial.plan, database, batches, turn, every_table=True),
+    checks: list[Check] = [
+        lambda _, database: check_history(trial.plan, database, batches),
+        lambda _, database: check_maintenance(
+            trial.plan, database, batches, turn, every_table=True
+        ),
     ]
+    _run(checks, trial)
+
+
+def _run(checks: Sequence[Check], trial: Trial) -> None:
     for check in checks:
         database = trial.database()
         try:
-            check(database)
+            check(trial, database)
         finally:
             database.close()
 

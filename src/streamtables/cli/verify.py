@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from streamtables.cli.contract import Verification
-from streamtables.cli.failures import BAD_ANSWER
+from streamtables.cli.contract import Database, Verification
+from streamtables.cli.failures import BAD_ANSWER, error_lines
 from streamtables.cli.invocation import AsJson, Warehouse, opened
 from streamtables.cli.plain import pick, to_json
 from streamtables.cli.screen import show_json, show_line, show_table, stepping
+from streamtables.errors import NotFoundError, StreamTablesError
 
 
 def verify(
@@ -29,26 +31,57 @@ def verify(
     """
     with opened(context, warehouse) as db:
         chosen = names or [table.name for table in db.status()]
-        checks = [db.verify(name) for name in stepping(chosen, "verifying")]
+        checks = [_checked(db, name) for name in stepping(chosen, "verifying")]
     if as_json:
-        show_json([pick(check, "table", "equal", "missing", "extra", "sample") for check in checks])
+        names_of_facts = ("table", "equal", "missing", "extra", "sample", "error")
+        show_json([pick(check, *names_of_facts) for check in checks])
     else:
         _show(checks)
     if not all(check.equal for check in checks):
         raise typer.Exit(BAD_ANSWER)
 
 
-def _show(checks: Sequence[Verification]) -> None:
+@dataclass(frozen=True)
+class _NotVerified:
+    """A table whose rows could not be compared, and why."""
+
+    table: str
+    error: StreamTablesError
+    equal = False
+
+
+def _checked(db: Database, name: str) -> Verification | _NotVerified:
+    """Compare one table; its trouble does not keep the others from being compared."""
+    try:
+        return db.verify(name)
+    except NotFoundError:
+        raise
+    except StreamTablesError as error:
+        return _NotVerified(name, error)
+
+
+def _show(checks: Sequence[Verification | _NotVerified]) -> None:
     show_table(
         ["table", "result", "missing", "extra"],
-        [
-            [check.table, "equal" if check.equal else "different", check.missing, check.extra]
-            for check in checks
-        ],
+        [_row(check) for check in checks],
         empty="no stream tables to verify",
     )
     for check in checks:
-        sample = to_json(check.sample)
-        rows = sample if isinstance(sample, list) else [sample]
-        for row in rows if not check.equal else ():
-            show_line(f"{check.table}: {row}")
+        for line in _explanation(check):
+            show_line(f"{check.table}: {line}")
+
+
+def _row(check: Verification | _NotVerified) -> list[object]:
+    if isinstance(check, _NotVerified):
+        return [check.table, "not verified", None, None]
+    return [check.table, "equal" if check.equal else "different", check.missing, check.extra]
+
+
+def _explanation(check: Verification | _NotVerified) -> list[str]:
+    """Return what to say about a table that is not known to be equal."""
+    if isinstance(check, _NotVerified):
+        return error_lines(check.error)
+    if check.equal:
+        return []
+    sample = to_json(check.sample)
+    return [str(row) for row in (sample if isinstance(sample, list) else [sample])]

@@ -78,7 +78,7 @@ def unbind_all(spark: SparkSession) -> None:
 
 
 @contextmanager
-def as_arrow(spark: SparkSession) -> Iterator[None]:
+def _read_by_tasks(spark: SparkSession) -> Iterator[None]:
     """Have rows of the driver become a relation that tasks read, and not a part of the plan."""
     spark.conf.set(_PLANNED_UP_TO, "1b")
     try:
@@ -91,6 +91,6 @@ def _rows(spark: SparkSession, relation: TableVersion | pa.Table | DataFrame) ->
     if isinstance(relation, TableVersion):
         return read_version(spark, relation)
     if isinstance(relation, pa.Table):
-        with as_arrow(spark) if relation.num_rows > FEW_ROWS else nullcontext():
+        with _read_by_tasks(spark) if relation.num_rows > FEW_ROWS else nullcontext():
             return from_arrow(spark, relation)
     return relation

@@ -93,13 +93,6 @@ class DeltaLog:
         """Return the entries with after < version ≤ upto; each one must be there."""
         return tuple(self._require(Version(v)) for v in range(after + 1, upto + 1))
 
-    def last_changing_version(self, after: Version, upto: Version) -> Version:
-        """Return the last version in (after, upto] that changed rows, or `after` when none did."""
-        for version in range(upto, after, -1):
-            if self._require(Version(version)).changes_rows:
-                return Version(version)
-        return after
-
     def find_transaction(
         self, table_id: InputId, sequence: Sequence, *, upto: Version
     ) -> LogEntry | None:

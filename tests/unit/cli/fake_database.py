@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from streamtables.errors import NotFoundError, StreamTablesError
+from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,7 @@ class FakeDatabase:
     source_list: list[Source] = field(default_factory=lambda: [Source("orders")])
     refreshes: list[Refresh] = field(default_factory=lambda: [Refresh("totals")])
     verification: Verification = Verification("totals")
+    damaged: set[str] = field(default_factory=set)
     rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
     records: list[Any] = field(default_factory=list)
     plan: ApplyPlan = ApplyPlan()
@@ -129,6 +130,10 @@ class FakeDatabase:
         self.calls.append((method, args, kwargs))
         if self.error is not None and method != "connect":
             raise self.error
+
+    def _require(self, name: str) -> None:
+        if name == "nowhere":
+            raise NotFoundError(f'stream table "{name}" does not exist')
 
     def asked(self, method: str) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
         return [(args, kwargs) for name, args, kwargs in self.calls if name == method]
@@ -169,8 +174,7 @@ class FakeDatabase:
 
     def refresh(self, name: str, *, full: bool = False, upstream: bool = True) -> Refresh:
         self._record("refresh", name, full=full, upstream=upstream)
-        if name == "nowhere":
-            raise NotFoundError(f'stream table "{name}" does not exist')
+        self._require(name)
         return Refresh(name)
 
     def refresh_all(self) -> list[Refresh]:
@@ -183,6 +187,9 @@ class FakeDatabase:
 
     def verify(self, name: str) -> Verification:
         self._record("verify", name)
+        self._require(name)
+        if name in self.damaged:
+            raise TableDamagedError(f'the table of "{name}" is damaged')
         return self.verification
 
     def explain(self, name: str) -> Explanation:

@@ -375,6 +375,25 @@ def test_verify_is_exit_1_on_a_difference_and_shows_a_sample(run, db):
     assert run("verify", "totals", "--json").code == 1
 
 
+def test_verify_goes_on_when_one_table_cannot_be_compared(run, db):
+    db.tables = [TableStatus("a"), TableStatus("b")]
+    db.damaged = {"a"}
+    result = run("verify")
+    assert result.code == 1
+    assert [args for args, _ in db.asked("verify")] == [("a",), ("b",)]
+    assert "not verified" in result.out
+    assert "a: error[ST-2101]" in result.out
+    [first, second] = run("verify", "--json").json
+    assert (first["equal"], first["error"]["code"]) == (False, "ST-2101")
+    assert (second["equal"], second["error"]) == (True, None)
+
+
+def test_verify_of_a_table_that_does_not_exist_is_a_wrong_request(run, db):
+    result = run("verify", "nowhere")
+    assert result.code == 2
+    assert 'error[ST-1302]: stream table "nowhere" does not exist' in result.err
+
+
 def test_apply_shows_the_plan_and_applies_it_on_yes(run, db, tmp_path: Path):
     result = run("apply", str(tmp_path), "--yes", "--prune")
     assert result.code == 0

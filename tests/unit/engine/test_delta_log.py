@@ -122,14 +122,14 @@ def test_moving_data_is_maintenance(place, log):
     commit(place, 1, add(change=False), operation="OPTIMIZE")
     entry = log.entry(Version(1))
     assert entry.is_maintenance
-    assert log.last_changing_version(Version(0), Version(1)) == 0
+    assert not entry.changes_rows
 
 
-def test_the_last_changing_version_is_below_the_head(place, log):
-    commit(place, 1, add())
-    commit(place, 2, remove(), {"cdc": {"path": "c", "size": 1}})
-    commit(place, 3, operation="SET TBLPROPERTIES")
-    assert log.last_changing_version(Version(0), Version(3)) == 2
+def test_rows_that_went_are_a_change_and_a_property_is_none(place, log):
+    commit(place, 1, remove(), {"cdc": {"path": "c", "size": 1}})
+    commit(place, 2, operation="SET TBLPROPERTIES")
+    assert log.entry(Version(1)).changes_rows
+    assert not log.entry(Version(2)).changes_rows
 
 
 def test_a_missing_version_is_history_gone(place, log):

@@ -27,6 +27,7 @@ CASES = {
     "[DELTA_METADATA_CHANGED] The metadata has been changed": CommitConflictError,
     "[DELTA_MISSING_CHANGE_DATA] Error getting change data": HistoryGoneError,
     "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error": HistoryGoneError,
+    "[DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE] Retrieving table changes": HistoryGoneError,
     "[DELTA_PATH_DOES_NOT_EXIST] /x doesn't exist": SourceMissingError,
     TASK + "[TASK_WRITE_FAILED] no\n[DIVIDE_BY_ZERO] Division by zero.": QueryFailedError,
     TASK + f"[USER_RAISED_EXCEPTION] {ROW_NOT_STORED} SQLSTATE: P0001": TableDamagedError,

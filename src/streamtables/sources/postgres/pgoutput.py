@@ -22,7 +22,7 @@ Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-BEGIN, COMMIT, RELATION, TRUNCATE = b"BCRT"
+BEGIN, RELATION, TRUNCATE = b"BRT"
 INSERT, UPDATE, DELETE = b"IUD"
 _NEW, _KEY, _OLD = b"NKO"
 _TEXT, _NULL, _UNCHANGED = b"tnu"
@@ -97,10 +97,6 @@ class Values:
         both = pa.Array.from_buffers(pa.large_string(), max(2 * count - 1, 0), buffers)
         return both.take(pa.array(np.arange(0, 2 * count, 2), mask=self.kinds != _TEXT))
 
-    def rows(self, chosen: Flags) -> Values:
-        """Return the values of some rows."""
-        return Values(self.data, self.starts[chosen], self.lengths[chosen], self.kinds[chosen])
-
 
 @dataclass(frozen=True)
 class Tuples:
@@ -157,10 +153,9 @@ class Decoder:
 
     def _changes(self, fetch: _Fetch, messages: Sequence[bytes]) -> Iterator[RowChanges]:
         """Give the changes of each table; a new description ends what the old one holds for."""
-        described = _numbers(fetch.kinds == RELATION)
-        edges = [0, *described, len(messages)]
+        edges = [0, *_numbers(fetch.kinds == RELATION), len(messages)]
         for first, last in pairwise(edges):
-            if first in described:
+            if fetch.kinds[first] == RELATION:
                 relation = _relation(messages[first])
                 self._relations[relation.oid] = relation
             yield from self._changes_between(fetch, first, last)

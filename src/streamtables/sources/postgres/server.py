@@ -1,0 +1,140 @@
+"""Connections to a captured server: one place for addresses, roles, settings and errors.
+
+An address is a reference (`${env:NAME}`, `${file:path}`) or a URL; what it stands for is resolved
+when a connection is made, and appears in no message, record or log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import psycopg
+from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict
+
+from streamtables.errors import ConfigError, SourceUnusableError, StreamTablesError, TransientError
+from streamtables.settings import resolve_secret
+
+OLDEST, NEWEST = 14, 18
+SCHEMA = "streamtables_capture"
+"""Where everything of ours on a captured server is: buffers, functions, records."""
+
+# The text of a value depends on these; both ways of capture read texts.
+_SESSION = {
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "iso_8601",
+    "TimeZone": "UTC",
+    "bytea_output": "hex",
+    "extra_float_digits": "1",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "0",
+    "client_encoding": "UTF8",
+}
+_CONNECT_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Server:
+    """A PostgreSQL database by its address, which may be a reference to a secret."""
+
+    address: str
+
+    @property
+    def url(self) -> str:
+        """What the reference stands for; never shown."""
+        found = resolve_secret(self.address)
+        if not found.startswith(("postgres://", "postgresql://")):
+            raise ConfigError(
+                "the address of a PostgreSQL database has to be a URL",
+                hint="Write postgresql://user@host:port/database, or a reference such as "
+                "${env:SHOP_URL} to one.",
+            )
+        return found
+
+    @property
+    def shown(self) -> str:
+        """The address for people: host, port and database, without user and password."""
+        if self.address.startswith("${"):
+            return self.address
+        parts = urlsplit(self.url)
+        host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
+        return f"{host}:{parts.port or 5432}{unquote(parts.path)}"
+
+    @contextmanager
+    def connected(self, role: str, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
+        """Give a connection for one purpose, which the server's views show as its name.
+
+        Raises:
+            SourceUnusableError: the server refuses us.
+            TransientError: the server cannot be reached, or the connection broke.
+        """
+        with self.border():
+            connection = psycopg.connect(
+                self.url,
+                autocommit=autocommit,
+                connect_timeout=_CONNECT_SECONDS,
+                application_name=f"streamtables {role}",
+                options=" ".join(
+                    f"-c {name}={value.replace(' ', chr(92) + ' ')}"
+                    for name, value in _SESSION.items()
+                ),
+                # Statements differ with each table, and poolers lose prepared ones.
+                prepare_threshold=None,
+            )
+            try:
+                yield connection
+                if not autocommit:
+                    connection.commit()
+            finally:
+                connection.close()
+
+    @contextmanager
+    def border(self) -> Iterator[None]:
+        """Turn the driver's errors into ours, without the secrets that they may repeat."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise self._translated(error) from None
+
+    def _translated(self, error: psycopg.Error) -> StreamTablesError:
+        said = self._without_secrets(_first_line(error))
+        code = error.sqlstate or ""
+        if code.startswith("28") or "authentication failed" in said:
+            return SourceUnusableError(
+                f"the PostgreSQL server {self.shown} refuses the connection",
+                detail=said,
+                hint="Check user and password behind the address, and the server's pg_hba.conf.",
+            )
+        if code == "3D000" or (not code and "does not exist" in said):
+            return SourceUnusableError(
+                f"the PostgreSQL server {self.shown} does not have what was asked for", detail=said
+            )
+        if code == "42501":
+            return SourceUnusableError(
+                f"a right is missing on the PostgreSQL server {self.shown}",
+                detail=said,
+                hint="docs/postgresql.md has the statements that give a role what it needs.",
+            )
+        if code == "25006":
+            return SourceUnusableError(
+                f"the PostgreSQL server {self.shown} is read-only",
+                detail=said,
+                hint="Capture has to be set up on the primary; a standby only has copies.",
+            )
+        if isinstance(error, psycopg.OperationalError) or code[:2] in ("08", "53", "57", "40"):
+            return TransientError(f"the PostgreSQL server {self.shown} did not answer", detail=said)
+        return SourceUnusableError(
+            f"the PostgreSQL server {self.shown} refused a statement", detail=said
+        )
+
+    def _without_secrets(self, text: str) -> str:
+        secret = conninfo_to_dict(self.url).get("password")
+        return text.replace(str(secret), "…") if secret else text
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
