@@ -23,7 +23,7 @@ from streamtables.catalog.models import (
     new_id,
 )
 from streamtables.catalog.names import check_name
-from streamtables.choices import checked_choices, checked_options
+from streamtables.choices import checked_capture, checked_choices, checked_options
 from streamtables.engine.describe import TableDescription, describe, enable_change_feed
 from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
@@ -49,6 +49,10 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import Verification, stored_standing, verify
 from streamtables.settings import Settings, load_settings
 from streamtables.sources.delta import DeltaWatch
+from streamtables.sources.postgres.capture import PostgresCapture
+from streamtables.sources.postgres.drain import Workshop
+from streamtables.sources.postgres.health import CaptureFinding, capture_findings
+from streamtables.sources.postgres.status import CaptureStatus, capture_status
 from streamtables.spark_view_text import text_over_sources
 from streamtables.statements import run_statement
 from streamtables.views_and_functions import ViewsAndFunctions
@@ -88,6 +92,9 @@ class StreamTables(ViewsAndFunctions):
             settings=self.settings,
             clock=clock,
             watch=DeltaWatch(sessions),
+            postgres=PostgresCapture(
+                Workshop(self._catalog, sessions, self.settings, clock), self.warehouse
+            ),
         )
         recover(self._around)
 
@@ -122,12 +129,25 @@ class StreamTables(ViewsAndFunctions):
         table: str | None = None,
         key: str | Sequence[str] | None = None,
         enable_change_feed: bool = False,
+        postgres: str | None = None,
+        capture: str = "auto",
+        types: Mapping[str, str] | None = None,
     ) -> Source | View:
         """Register a Delta table, by its path or its name in Spark's catalog, as a source.
 
         A view of Spark's catalog becomes a view here, over the sources that its tables are.
+
+        With `postgres`, the address of a database or a reference to it, the table is captured there
+        and mirrored here; `capture` says how, `types` overrides the types of columns.
         """
         check_name(name)
+        if postgres is not None:
+            return self._add_postgres(name, postgres, table, capture, types, key=key, path=path)
+        if types or capture != "auto":
+            raise ConfigError(
+                "capture and types belong to PostgreSQL tables",
+                hint="Give the address of the database too: postgres='${env:SHOP_URL}'.",
+            )
         key = [key] if isinstance(key, str) else key
         if table is not None and path is None and (view := find_view(self.spark, table)):
             if key or enable_change_feed:
@@ -159,12 +179,39 @@ class StreamTables(ViewsAndFunctions):
             )
         )
 
+    def _add_postgres(
+        self,
+        name: str,
+        address: str,
+        table: str | None,
+        capture: str,
+        types: Mapping[str, str] | None,
+        *,
+        key: object,
+        path: object,
+    ) -> Source:
+        if table is None or path is not None or key:
+            raise ConfigError(
+                f'source "{name}" needs the name of a PostgreSQL table, and no path or key',
+                hint="Give table='schema.name'; the key is the table's primary key.",
+            )
+        if self._catalog.snapshot().definitions.named(name) is not None:
+            raise AlreadyExistsError(f'the name "{name}" is taken', hint="Choose another name.")
+        wish = checked_capture(capture)
+        return self._around.postgres.add(name, address, table, wish=wish, overrides=types)
+
     def sources(self) -> list[Source]:
         """Return all sources, by name."""
         return list(self._catalog.sources())
 
     def drop_source(self, name: str) -> Source:
-        """Forget a source that no stream table reads; its table stays as it is."""
+        """Forget a source that no stream table reads; its table stays as it is.
+
+        Of a PostgreSQL table all that captured it goes too, and its mirror.
+        """
+        source = self._catalog.source(name)
+        if source.kind == "postgres":
+            return self._around.postgres.drop(source)
         return self._catalog.drop_source(name)
 
     # Definitions
@@ -363,6 +410,14 @@ class StreamTables(ViewsAndFunctions):
         snapshot = self._catalog.snapshot()
         tables = self._catalog.stream_tables()
         return [status_of(table, snapshot, self._around) for table in tables]
+
+    def wal_source_status(self) -> list[CaptureStatus]:
+        """Return how every PostgreSQL source is captured, and how far behind it is."""
+        return capture_status(self._catalog, self._around.clock())
+
+    def capture_findings(self) -> list[CaptureFinding]:
+        """Return what is wrong, or worth knowing, on the PostgreSQL servers that are captured."""
+        return capture_findings(self._catalog)
 
     def stream_tables(self) -> list[StreamTable]:
         """Return the definitions of all stream tables, by name."""

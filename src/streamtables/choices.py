@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
+from streamtables.catalog.models import CaptureWish
 from streamtables.errors import ConfigError
 from streamtables.refresh.define import Choices
 
 MODES = ("auto", "differential", "full")
 FULL_POLICIES = ("allow", "forbid")
+CAPTURES = ("auto", "triggers", "wal")
 TIERS = ("hot", "warm", "cold", "frozen")
 _DURATION = re.compile(
     r"^\s*\d+\s*(s|sec|second|m|min|minute|h|hour|d|day|w|week)s?\s*$", re.IGNORECASE
@@ -60,3 +62,8 @@ def _schedule(value: str) -> str:
         detail="Permitted: a duration such as '1 minute', 'cron …' with five fields, 'on change', "
         "'calculated' or 'manual'.",
     )
+
+
+def checked_capture(value: str) -> CaptureWish:
+    """Return how a PostgreSQL table is to be captured."""
+    return cast("CaptureWish", _one_of("capture", value, CAPTURES))

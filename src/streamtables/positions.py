@@ -8,6 +8,8 @@ again is a new one.
     BaseFrontier    root → version that a stream-table version stands for
     Pins            root → version that one round of refreshes moves to
     CommitStamp     all of it, written into the Delta commit that it describes
+    PgPosition      a moment of a PostgreSQL database: what it shows, and how far its log reaches
+    Drain           a position, and the version of every mirror of the database that shows it
     Standing        the catalog's copy: where a stream table stands
 
 Invariant: a stream-table version equals its query at its base frontier.  Data and stamp are one
@@ -33,6 +35,9 @@ Version = NewType("Version", int)
 Sequence = NewType("Sequence", int)
 RefreshId = NewType("RefreshId", str)
 
+
+COPY = "copy"
+"""The mode of a commit that puts all rows of a mirror anew."""
 
 CLOCK = InputId("clock")
 """The clock is a root like any other; its version is the moment, in microseconds since 1970."""
@@ -107,8 +112,44 @@ Pins = Frontier
 
 
 @dataclass(frozen=True)
+class PgPosition:
+    """A moment of a PostgreSQL database.
+
+    `snapshot` is what `pg_current_snapshot()` gave: the transactions whose changes are in.  `lsn`
+    is a place in the log that was written after them all.
+    """
+
+    snapshot: str
+    lsn: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return a JSON-ready copy."""
+        return {"snapshot": self.snapshot, "lsn": self.lsn}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str]) -> PgPosition:
+        """Read what `to_dict` wrote."""
+        return cls(data["snapshot"], data["lsn"])
+
+
+@dataclass(frozen=True)
+class Drain:
+    """The version of every mirror of a database at one position of it.
+
+    It is recorded after all mirrors have committed, and only what is recorded may be pinned: so no
+    transaction of the database is ever seen in half, across tables too.
+    """
+
+    database: str
+    number: int
+    position: PgPosition
+    versions: Frontier
+    at: datetime
+
+
+@dataclass(frozen=True)
 class CommitStamp:
-    """What rides in the Delta commit of a refresh, beside the rows."""
+    """What rides in the Delta commit of a refresh, or of a drain, beside the rows."""
 
     table_id: InputId
     sequence: Sequence
@@ -117,24 +158,26 @@ class CommitStamp:
     base_frontier: Frontier
     mode: str
     query_hash: str
+    position: PgPosition | None = None
+    """Of a mirror's commit: the moment of the PostgreSQL database that its rows show."""
 
     FORMAT: ClassVar[int] = 1
 
     def to_json(self) -> str:
         """Return the text that goes into the commit's metadata."""
-        return json.dumps(
-            {
-                "streamtables": self.FORMAT,
-                "table_id": self.table_id,
-                "sequence": self.sequence,
-                "refresh_id": self.refresh_id,
-                "frontier": self.frontier.to_dict(),
-                "base_frontier": self.base_frontier.to_dict(),
-                "mode": self.mode,
-                "query_hash": self.query_hash,
-            },
-            sort_keys=True,
-        )
+        data: dict[str, object] = {
+            "streamtables": self.FORMAT,
+            "table_id": self.table_id,
+            "sequence": self.sequence,
+            "refresh_id": self.refresh_id,
+            "frontier": self.frontier.to_dict(),
+            "base_frontier": self.base_frontier.to_dict(),
+            "mode": self.mode,
+            "query_hash": self.query_hash,
+        }
+        if self.position is not None:
+            data["position"] = self.position.to_dict()
+        return json.dumps(data, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> CommitStamp | None:
@@ -155,6 +198,7 @@ class CommitStamp:
             base_frontier=Frontier.from_dict(data["base_frontier"]),
             mode=data["mode"],
             query_hash=data["query_hash"],
+            position=PgPosition.from_dict(data["position"]) if "position" in data else None,
         )
 
 
@@ -297,6 +341,43 @@ def judge_write(
             return Landed(entry.version)
     taken = outcome.stamp.sequence >= attempt.sequence
     return Superseded(outcome.stamp, outcome.version) if taken else NotWritten()
+
+
+@dataclass(frozen=True)
+class MirrorStanding:
+    """Where a mirror stands: its last commit of ours, and the position that its rows show."""
+
+    version: Version
+    sequence: Sequence
+    refresh_id: RefreshId
+    position: PgPosition
+
+
+def judge_mirror(
+    entries: Iterable[CommitFacts], source_id: InputId, recorded: MirrorStanding | None
+) -> MirrorStanding | Tampered | NotWritten:
+    """Say where a mirror stands, from every log entry after the recorded one.
+
+    A commit ahead of the record counts with its own position: its changes are in, whatever became
+    of the drain that made it.  Without one the recorded position counts, which may be past that
+    of the recorded commit: the drain found nothing for this mirror.
+    """
+    entries = tuple(entries)
+    known = (recorded.sequence, recorded.refresh_id) if recorded else (Sequence(0), None)
+    # A copy puts all rows anew, so what was written before it no longer counts.
+    for place, entry in reversed(tuple(enumerate(entries))):
+        stamp = entry.stamp
+        if stamp is not None and stamp.table_id == source_id and stamp.mode == COPY:
+            entries, known = entries[place:], (Sequence(stamp.sequence - 1), None)
+            break
+    found = classify_log(entries, source_id, *known)
+    if isinstance(found, Tampered):
+        return found
+    if isinstance(found, Adopt) and found.stamp.position is not None:
+        stamp = found.stamp
+        assert stamp.position is not None
+        return MirrorStanding(found.version, stamp.sequence, stamp.refresh_id, stamp.position)
+    return recorded or NotWritten()
 
 
 def next_base_frontier(upstream: Iterable[BaseFrontier], pins: Pins) -> BaseFrontier | None:

@@ -158,6 +158,28 @@ class Settings:
         form="local, local[n], yarn or a master's URL",
         help="Where Spark runs where no session is given.",
     )
+    wal_max_changes_per_poll: int = _whole(
+        20_000,
+        low=100,
+        high=1_000_000,
+        help="Messages that one fetch from a PostgreSQL slot brings; a drain makes as many fetches "
+        "as it needs.",
+    )
+    wal_max_lag_bytes: int = _whole(
+        16_777_216,
+        low=0,
+        high=2**50,
+        help="A PostgreSQL source counts as caught up when at most this much of the log is unread.",
+    )
+    slot_max_retained_bytes: int = _whole(
+        10_737_418_240,
+        low=1_048_576,
+        high=2**50,
+        help="A slot that holds back more of the log than this is given up, with its reason.",
+    )
+    snapshot_parts: int = _whole(
+        8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
+    )
     whole_from_seconds: float = _seconds(
         1.0,
         help="From this time on a refresh may compute the whole query and compare, if faster.",

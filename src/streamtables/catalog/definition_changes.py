@@ -7,7 +7,7 @@ each is checked against everything before it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Unpack
@@ -49,10 +49,15 @@ class DefinitionChanges:
 
     def add_source(self, source: Source) -> Source:
         """Add a source under a free name."""
+        return self._add_source(source, lambda _: None)
+
+    def _add_source(self, source: Source, along: Callable[[Connection], None]) -> Source:
+        """Add a source, and whatever belongs to it in the same transaction."""
         check_name(source.name)
         with self._changing() as (connection, definitions):
             refuse_taken_name(definitions, source.name)
             connection.execute(insert(sources), [_row(source)])
+            along(connection)
         return source
 
     def update_source(self, source: Source, *, rebuild: str, at: datetime) -> Source:
@@ -68,6 +73,15 @@ class DefinitionChanges:
                         reader, state="needs-rebuild", state_reason=rebuild, altered_at=at
                     )
                     _update(connection, marked)
+        return source
+
+    def extend_source(self, source: Source) -> Source:
+        """Keep columns that a source has beside those that are known; no reader reads them yet."""
+        with self._changing() as (connection, definitions):
+            definitions.source(source.id)
+            connection.execute(
+                update(sources).where(sources.c.id == source.id).values(_row(source))
+            )
         return source
 
     def drop_source(self, name_or_id: str) -> Source:

@@ -7,6 +7,8 @@
     Input           one edge: a stream table reads this source or stream table
     Standing        where a stream table stands (see `streamtables.positions`)
     RefreshRecord   one refresh: mode, reason, positions, rows, seconds of each step
+    Capture         how the changes of a PostgreSQL table reach its mirror
+    CaptureEvent    one step of a capture: why it began, moved, copied anew or stopped
 
 Times are in UTC and come from the caller; ids are never reused.
 """
@@ -30,6 +32,10 @@ from streamtables.positions import (
 
 __all__ = [
     "Alteration",
+    "Capture",
+    "CaptureEvent",
+    "CaptureMode",
+    "CaptureWish",
     "Column",
     "Function",
     "FunctionLanguage",
@@ -50,7 +56,9 @@ __all__ = [
     "new_refresh_id",
 ]
 
-SourceKind = Literal["delta"]
+SourceKind = Literal["delta", "postgres"]
+CaptureMode = Literal["triggers", "wal"]
+CaptureWish = Literal["auto", "triggers", "wal"]
 FunctionLanguage = Literal["sql", "python"]
 InputKind = Literal["source", "stream-table"]
 TableState = Literal["active", "paused", "suspended", "damaged", "needs-rebuild"]
@@ -94,6 +102,45 @@ class Source:
     added_at: datetime
     key_columns: tuple[str, ...] = ()
     kind: SourceKind = "delta"
+
+
+@dataclass(frozen=True)
+class Capture:
+    """How the changes of a PostgreSQL table reach its mirror.
+
+    `server` is the address as the user gave it, often a reference to a secret; `database` tells one
+    database from another whatever the address.  `tag` is in the name of all that is ours there.
+    While `moving_to` is set both ways capture, and a drain decides from which on the other counts.
+    `shape` is what was known of the table at the last copy; `copy_reason` is why it has to be
+    copied anew, or empty.
+    """
+
+    source_id: InputId
+    server: str
+    database: str
+    tag: str
+    relation: int
+    table_name: str
+    wish: CaptureWish
+    mode: CaptureMode
+    shape: str
+    overrides: Options = field(default_factory=dict, hash=False)
+    moving_to: CaptureMode | None = None
+    moving_since: int = 0
+    """The number of the last drain when the move began."""
+    copy_reason: str = ""
+    note: str = ""
+    """Why it is not captured in a better way, or what last went wrong."""
+
+
+@dataclass(frozen=True)
+class CaptureEvent:
+    """One step of a capture, with its reason."""
+
+    source_id: InputId
+    at: datetime
+    kind: str
+    reason: str
 
 
 @dataclass(frozen=True)

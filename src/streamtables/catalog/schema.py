@@ -15,6 +15,7 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Index,
+    Integer,
     MetaData,
     Table,
     Text,
@@ -58,6 +59,47 @@ sources = Table(
     Column("columns", columns_text(), nullable=False),
     Column("delta_table_id", Text, nullable=False),
     Column("added_at", UtcText, nullable=False),
+)
+
+captures = Table(
+    "captures",
+    metadata,
+    Column("source_id", Text, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("server", Text, nullable=False),
+    Column("database", Text, nullable=False, index=True),
+    Column("tag", Text, nullable=False),
+    Column("relation", BigInteger, nullable=False),
+    Column("table_name", Text, nullable=False),
+    Column("wish", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("shape", Text, nullable=False),
+    Column("overrides", options_text(), nullable=False),
+    Column("moving_to", Text),
+    Column("moving_since", BigInteger, nullable=False),
+    Column("copy_reason", Text, nullable=False),
+    Column("note", Text, nullable=False),
+)
+
+capture_events = Table(
+    "capture_events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("source_id", Text, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False),
+    Column("at", UtcText, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+)
+Index("capture_events_by_source", capture_events.c.source_id, capture_events.c.id)
+
+drains = Table(
+    "drains",
+    metadata,
+    Column("database", Text, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("snapshot", Text, nullable=False),
+    Column("lsn", Text, nullable=False),
+    Column("versions", frontier_text(), nullable=False),
+    Column("at", UtcText, nullable=False),
 )
 
 stream_tables = Table(

@@ -1,6 +1,7 @@
 """The catalog: what exists and where it stands.
 
     definition_changes.py   sources and stream tables: add, alter, drop
+    captures.py             PostgreSQL tables as sources, and drains
     library_changes.py      views and functions: add, replace, drop
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
@@ -17,8 +18,8 @@ from typing import Self
 
 from sqlalchemy import select
 
+from streamtables.catalog.captures import Captures
 from streamtables.catalog.database import Database
-from streamtables.catalog.definition_changes import DefinitionChanges
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
 from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
@@ -32,7 +33,7 @@ from streamtables.positions import InputId
 _GENERATION = select(catalog_meta.c.generation)
 
 
-class Catalog(DefinitionChanges, LibraryChanges, Standings, RefreshRecords):
+class Catalog(Captures, LibraryChanges, Standings, RefreshRecords):
     """An open catalog; safe to share between threads."""
 
     def __init__(self, database: Database) -> None:

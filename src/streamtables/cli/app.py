@@ -42,6 +42,7 @@ from streamtables.cli.source import drop as drop_source
 from streamtables.cli.sql import sql
 from streamtables.cli.status import status
 from streamtables.cli.verify import verify
+from streamtables.cli.wal import wal_status
 from streamtables.errors import StreamTablesError
 
 Command = Callable[..., None]
@@ -53,6 +54,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Keep fresh": (refresh, pause, resume, repair),
     "Look": (status, read, history, explain, verify),
 }
+WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 SOURCE_COMMANDS: dict[str, Command] = {"add": add, "list": list_sources, "drop": drop_source}
 HELP = "Stream tables for Apache Spark: Delta tables that stay equal to their query."
 
@@ -73,10 +75,19 @@ def build_app(*, rich_help: bool) -> typer.Typer:
     )
     for name, command in SOURCE_COMMANDS.items():
         sources.command(name)(command)
+    wal = typer.Typer(
+        help="Look at the capture of PostgreSQL sources.",
+        rich_markup_mode="rich" if rich_help else None,
+    )
+    # With one command alone typer would make the group the command.
+    wal.callback()(lambda: None)
+    for name, command in WAL_COMMANDS.items():
+        wal.command(name)(command)
     for panel, commands in COMMANDS.items():
         for command in commands:
             app.command(command.__name__, rich_help_panel=panel)(command)
     app.add_typer(sources, name="source", rich_help_panel="Define")
+    app.add_typer(wal, name="wal", rich_help_panel="Look")
     return app
 
 

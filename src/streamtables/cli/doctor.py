@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from streamtables.cli.contract import Database
 from streamtables.cli.failures import BAD_ANSWER
 from streamtables.cli.findings import (
     Finding,
+    find_captures,
     find_catalog,
     find_folder_rights,
     find_jars,
@@ -51,7 +53,12 @@ def _examine(context: typer.Context, warehouse: str, *, fix: bool) -> Iterator[F
     yield _settings_and_jars(warehouse, fix=fix)
     yield find_folder_rights(warehouse)
     invocation = invocation_of(context)
-    yield find_catalog(warehouse, lambda: invocation.connect(warehouse, invocation.catalog))
+
+    def connect() -> Database:
+        return invocation.connect(warehouse, invocation.catalog)
+
+    yield find_catalog(warehouse, connect)
+    yield from find_captures(warehouse, connect)
 
 
 def _settings_and_jars(warehouse: str, *, fix: bool) -> Finding:
@@ -73,5 +80,5 @@ def _show(findings: Sequence[Finding]) -> None:
         [[finding.state, finding.name, finding.detail] for finding in findings],
     )
     for finding in findings:
-        if finding.state == "fault":
+        if finding.hint:
             show_line(f"hint: {finding.hint}")

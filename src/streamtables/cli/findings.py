@@ -135,6 +135,22 @@ def find_catalog(warehouse: str, connect: Callable[[], Database]) -> Finding:
     return Finding("catalog", "ok", f"{count[0]} sources, {count[1]} stream tables")
 
 
+def find_captures(warehouse: str, connect: Callable[[], Database]) -> list[Finding]:
+    """Look at the PostgreSQL servers that are captured."""
+    if "://" not in warehouse and not Path(warehouse).is_dir():
+        return []
+    try:
+        with connect() as database:
+            found = list(database.capture_findings())
+    except StreamTablesError:
+        # The catalog's own finding tells of it.
+        return []
+    return [
+        Finding(f"capture {item.server}", "fault" if item.fault else "ok", item.detail, item.hint)
+        for item in found
+    ]
+
+
 def local_folder(warehouse: str) -> Path:
     """Return the absolute folder of a warehouse on this machine."""
     return Path(warehouse.removeprefix("file://").removeprefix("file:")).absolute()

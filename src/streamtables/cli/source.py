@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -25,7 +26,29 @@ def add(
     table: Annotated[
         str | None,
         typer.Option(
-            "--table", help="Name of a Delta table in Spark's catalog.", show_default=False
+            "--table",
+            help="Name of a Delta table in Spark's catalog, or of a PostgreSQL table.",
+            show_default=False,
+        ),
+    ] = None,
+    postgres: Annotated[
+        str | None,
+        typer.Option(
+            "--postgres",
+            help="Address of a PostgreSQL database; better a reference: '${env:SHOP_URL}'.",
+            show_default=False,
+        ),
+    ] = None,
+    capture: Annotated[
+        str, typer.Option("--capture", help="How to capture it: auto, triggers or wal.")
+    ] = "auto",
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            help="Another type for a PostgreSQL column, such as price=decimal(20,4).",
+            show_default=False,
+            metavar="COLUMN=TYPE",
         ),
     ] = None,
     key: Annotated[
@@ -42,7 +65,7 @@ def add(
     ] = False,
     warehouse: Warehouse = None,
 ) -> None:
-    """Add a Delta table as a source."""
+    """Add a Delta table, or a table of a PostgreSQL database, as a source."""
     if (path is None) == (table is None):
         raise ConfigError(
             f'source "{name}" needs exactly one of --path and --table',
@@ -56,8 +79,25 @@ def add(
             table=table,
             key=columns or None,
             enable_change_feed=enable_change_feed,
+            postgres=postgres,
+            capture=capture,
+            types=_types(types or ()),
         )
     show_line(f'source "{name}" added')
+
+
+def _types(given: Sequence[str]) -> dict[str, str] | None:
+    """Read what overrides say: a column and its type each."""
+    found: dict[str, str] = {}
+    for text in given:
+        column, sign, kind = text.partition("=")
+        if not (column and sign and kind):
+            raise ConfigError(
+                f'"{text}" does not give a column a type',
+                hint="Write --type COLUMN=TYPE, such as --type price=decimal(20,4).",
+            )
+        found[column.strip()] = kind.strip()
+    return found or None
 
 
 def list_sources(
@@ -82,7 +122,7 @@ def list_sources(
 
 
 def drop(context: typer.Context, name: SourceArgument, warehouse: Warehouse = None) -> None:
-    """Forget a source. Its table stays as it is."""
+    """Forget a source. Its table stays as it is; what captured it goes."""
     with opened(context, warehouse) as db:
         db.drop_source(name)
     show_line(f'source "{name}" dropped; its table is untouched')

@@ -84,6 +84,12 @@ def subtract(stored: pa.Table, wanted: pa.Table, columns: Sequence[str]) -> tupl
     return without_rows(stored, found), missing
 
 
+def semi_join(stored: pa.Table, keys: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Return the stored rows whose key is one of `keys`; stored keys are unique."""
+    found, _ = matches(stored, with_weight(distinct(keys, columns), 1), columns)
+    return stored.take(pa.array(found))
+
+
 def without_rows(table: pa.Table, indices: Codes) -> pa.Table:
     """Return the rows whose index is not named."""
     keep = np.ones(table.num_rows, dtype=bool)

@@ -1,4 +1,4 @@
-"""Taking a dropped stream table's files away."""
+"""Taking the files of a dropped stream table, or of a mirror, away."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def remove_own_table(location: str, warehouse: Path) -> bool:
     folder = local_path(location)
     if folder is None or not folder.is_dir():
         return False
-    own = (warehouse.absolute() / "tables").resolve()
-    if own not in folder.resolve().parents:
+    own = {(warehouse.absolute() / name).resolve() for name in ("tables", "mirrors")}
+    if not own & set(folder.resolve().parents):
         return False
     shutil.rmtree(folder)
     return True

@@ -25,7 +25,7 @@ from streamtables.engine.integrity import damaged, duplicate_key
 from streamtables.engine.key_predicate import EVERY_ROW, key_predicate
 from streamtables.engine.names import WEIGHT, without_ordinals
 from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, NotSmall, Superseded
-from streamtables.engine.small_bag import apply_to_bag
+from streamtables.engine.small_bag import apply_to_bag, with_ordinals
 from streamtables.engine.small_commit import (
     ROWS_MAX,
     SmallHandle,
@@ -118,6 +118,35 @@ def apply(
     return commit(handle, written, predicate=reach.predicate, stamp=stamp, change=netted)
 
 
+def replace_all(
+    handle: SmallHandle,
+    signed: pa.Table,
+    *,
+    key_columns: tuple[str, ...] | None,
+    stamp: CommitStamp,
+) -> Applied | Superseded:
+    """Put rows in the place of all stored ones, whatever those are.
+
+    Raises:
+        NotSmall: only Spark can do this; nothing has been written.
+        TableDamagedError: a row goes that did not come; nothing has been written.
+        CommitConflictError: another writer committed first.
+    """
+    if (landed := landed_already(handle, stamp)) is not None:
+        return landed
+    columns = without_ordinals(handle.schema.names)
+    netted = arrow_rows.net(_typed(signed, handle, columns), columns)
+    appearing, going = arrow_rows.split_by_sign(netted)
+    if going.num_rows:
+        raise damaged(going.num_rows)
+    rows = arrow_rows.repeated(appearing)
+    if key_columns is None:
+        rows = with_ordinals(rows, stamp).select(handle.schema.names)
+    else:
+        _require_unique(appearing, key_columns)
+    return commit(handle, rows, predicate=EVERY_ROW, stamp=stamp, change=netted)
+
+
 def open_at(location: str, version: int, *, storage: dict[str, str] | None = None) -> SmallHandle:
     """Open a table at one version, for reading and for the commit that follows that version."""
     return SmallHandle.open(location, version, storage=storage)
@@ -155,4 +184,13 @@ def _require_unique(rows: pa.Table, key_columns: tuple[str, ...]) -> None:
         raise duplicate_key(key_columns)
 
 
-__all__ = ["Covered", "NotSmall", "SmallHandle", "apply", "open_at", "read_all", "read_keys"]
+__all__ = [
+    "Covered",
+    "NotSmall",
+    "SmallHandle",
+    "apply",
+    "open_at",
+    "read_all",
+    "read_keys",
+    "replace_all",
+]

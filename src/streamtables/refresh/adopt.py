@@ -6,32 +6,22 @@ changed rows and is not ours means that the stored rows are no longer those we w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from streamtables.catalog.models import StreamTable
 from streamtables.catalog.store import Catalog
 from streamtables.engine.delta_log import DeltaLog
-from streamtables.engine.log_entry import LogEntry
+from streamtables.engine.log_facts import facts_of
 from streamtables.errors import HistoryGoneError, TableDamagedError
 from streamtables.positions import (
     Adopt,
-    CommitFacts,
     Sequence,
     Standing,
     Tampered,
     Version,
     classify_log,
 )
-
-
-def facts_of(entries: Iterable[LogEntry]) -> tuple[CommitFacts, ...]:
-    """Return what the rules need to know of some log entries."""
-    return tuple(
-        CommitFacts(entry.version, entry.stamp, entry.changes_rows, entry.is_maintenance)
-        for entry in entries
-    )
 
 
 @dataclass(frozen=True)

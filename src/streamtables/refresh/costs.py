@@ -13,18 +13,25 @@ REMEMBERED = 30
 
 def past_of(history: Sequence[RefreshRecord]) -> Past:
     """Return the last timing of each way; the newest record comes first."""
-    applied = [record for record in history if record.state == "applied"]
-    ways = [_way_of(record) for record in applied]
+    computed = [record for record in history if _computed(record)]
+    ways = [_way_of(record) for record in computed]
     last = {way: ways.index(way) for way in set(ways)}
 
     def timing(way: Way) -> Timing | None:
         found = last.get(way)
         if found is None:
             return None
-        record = applied[found]
+        record = computed[found]
         return Timing(record.seconds, record.rows_in, cold=record.reason_code == "first-fill")
 
     return Past(timing("full"), timing("changes"), timing("whole"), last.get("changes", 0))
+
+
+def _computed(record: RefreshRecord) -> bool:
+    """Whether a refresh did its work to the end, even if the result stayed as it was."""
+    if record.state == "applied":
+        return True
+    return record.state == "no-change" and any("way" in step.facts for step in record.steps)
 
 
 def _way_of(record: RefreshRecord) -> Way:

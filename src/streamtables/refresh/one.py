@@ -14,9 +14,9 @@ from streamtables.errors import (
     StreamTablesError,
     TableDamagedError,
 )
+from streamtables.fail_points import reach
 from streamtables.refresh.costs import REMEMBERED, past_of
 from streamtables.refresh.decide import Decision, Facts, decide
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,

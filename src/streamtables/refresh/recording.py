@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from streamtables.catalog.models import RefreshRecord, Standing
 from streamtables.engine.outcomes import Applied
 from streamtables.errors import StreamTablesError
+from streamtables.fail_points import reach
 from streamtables.positions import Frontier, Version
 from streamtables.refresh.decide import Decision
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings

@@ -15,6 +15,7 @@ from streamtables.catalog.models import Column, Input, Source, StreamTable, new_
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
+from streamtables.fail_points import reach
 from streamtables.positions import (
     CLOCK,
     Frontier,
@@ -27,7 +28,6 @@ from streamtables.positions import (
 )
 from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.clock import version_of
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
@@ -71,14 +71,24 @@ class Round:
         """See where every source of the round stands."""
         self.standings = dict(self.snapshot.standings)
         consumed = pins_at_least(Frontier.EMPTY, self._base_frontiers())
+        self.broken |= self.around.postgres.drain(self._sources())
         for source in self._sources():
+            if source.id in self.broken:
+                continue
             try:
-                position = self.around.watch.look(source, consumed.get(source.id))
+                position = self._position(source, consumed)
             except StreamTablesError as error:
                 self.broken[source.id] = error
                 continue
             self.positions[source.id] = position
             self.drift[source.id] = notes_on(source, position.drift)
+
+    def _position(self, source: Source, consumed: Frontier) -> SourcePosition:
+        position = self.around.watch.look(source, consumed.get(source.id))
+        if source.kind != "postgres":
+            return position
+        # The head of a mirror may be ahead of the other mirrors; a recorded drain never is.
+        return replace(position, version=self.around.postgres.pinned(source))
 
     def _take_over_sources(self) -> bool:
         """Accept sources that became something else; the catalog then has to be read again."""

@@ -22,8 +22,8 @@ from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
+from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task

@@ -15,8 +15,8 @@ from streamtables.engine.programs import run_large
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
+from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task

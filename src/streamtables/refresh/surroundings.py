@@ -15,6 +15,7 @@ from streamtables.engine.session import SparkSessions
 from streamtables.refresh.plans import Plans
 from streamtables.settings import Settings
 from streamtables.sources.delta import DeltaWatch
+from streamtables.sources.postgres.capture import PostgresCapture
 
 
 def this_process() -> str:
@@ -31,6 +32,7 @@ class Surroundings:
     settings: Settings
     clock: Callable[[], datetime]
     watch: DeltaWatch
+    postgres: PostgresCapture
     plans: Plans = field(default_factory=Plans)
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep

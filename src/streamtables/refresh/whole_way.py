@@ -20,8 +20,8 @@ from streamtables.engine.describe import describe
 from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import run_small
+from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
-from streamtables.refresh.fail_points import reach
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task

@@ -15,6 +15,7 @@ from streamtables.catalog.models import Source
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import TableDescription, describe
 from streamtables.engine.log_entry import LogEntry
+from streamtables.engine.names import RESERVED_PREFIX
 from streamtables.errors import HistoryGoneError, SourceMissingError
 from streamtables.positions import InputId, Version
 
@@ -130,7 +131,11 @@ class DeltaWatch:
 
 def drift_of(source: Source, description: TableDescription) -> Drift:
     """Compare a table with what the catalog knows of it."""
-    now = {column.name.lower(): column.type for column in description.columns}
+    now = {
+        column.name.lower(): column.type
+        for column in description.columns
+        if not column.name.startswith(RESERVED_PREFIX)
+    }
     known = {column.name.lower(): column.type for column in source.columns}
     return Drift(
         recreated=description.table_id != source.delta_table_id,

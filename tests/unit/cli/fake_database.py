@@ -109,6 +109,8 @@ class FakeDatabase:
     source_list: list[Source] = field(default_factory=lambda: [Source("orders")])
     refreshes: list[Refresh] = field(default_factory=lambda: [Refresh("totals")])
     verification: Verification = Verification("totals")
+    captures: list[Any] = field(default_factory=list)
+    findings: list[Any] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)
     rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
     records: list[Any] = field(default_factory=list)
@@ -207,6 +209,13 @@ class FakeDatabase:
     def status(self) -> list[TableStatus]:
         self._record("status")
         return self.tables
+
+    def wal_source_status(self) -> list[Any]:
+        self._record("wal_source_status")
+        return self.captures
+
+    def capture_findings(self) -> list[Any]:
+        return self.findings
 
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan:
         self._record("plan_apply", folder, prune=prune)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,6 +62,9 @@ def test_source_add_passes_path_and_key_columns(run, db):
                 "table": None,
                 "key": ["a", "b", "c"],
                 "enable_change_feed": False,
+                "postgres": None,
+                "capture": "auto",
+                "types": None,
             },
         )
     ]
@@ -461,3 +465,52 @@ def test_sql_shows_refreshes_and_tables(run, db):
     db.sql_result = [TableStatus("totals")]
     assert "active" in run("sql", "SHOW STREAM TABLES").out
     assert run("sql", "SHOW STREAM TABLES", "--json").json[0]["name"] == "totals"
+
+
+CAPTURE = SimpleNamespace(
+    source="orders",
+    table="public.orders",
+    wish="auto",
+    mode="triggers",
+    moving_to="wal",
+    blocked=("wal_level is replica: ALTER SYSTEM SET wal_level = 'logical';",),
+    note="a drain has to pass the start of the WAL",
+    lag_bytes=56,
+    pending_changes=3,
+    drained_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+    error=None,
+    history=(
+        SimpleNamespace(
+            at=datetime(2026, 1, 2, tzinfo=UTC), kind="added", reason="captured by triggers"
+        ),
+    ),
+)
+
+
+def test_wal_status_shows_the_way_and_why_not_another(run, db):
+    db.captures = [CAPTURE]
+    shown = run("wal", "status")
+    assert shown.code == 0
+    assert "triggers, moving to wal" in shown.out
+    assert "orders: wal_level is replica" in shown.out
+    assert "captured by triggers" not in shown.out
+    assert "added: captured by triggers" in run("wal", "status", "--history").out
+    [first] = run("wal", "status", "--json").json
+    assert (first["source"], first["pending_changes"]) == ("orders", 3)
+
+
+def test_wal_status_without_captures_says_so(run, db):
+    assert "no PostgreSQL sources yet" in run("wal", "status").out
+
+
+def test_source_add_takes_a_postgres_table(run, db):
+    result = run(
+        "source", "add", "orders", "--postgres", "${env:SHOP}", "--table", "public.orders",
+        "--capture", "wal", "--type", "price=decimal(20,4)",
+    )  # fmt: skip
+    assert result.code == 0
+    [(_, asked)] = db.asked("add_source")
+    assert (asked["postgres"], asked["capture"]) == ("${env:SHOP}", "wal")
+    assert asked["types"] == {"price": "decimal(20,4)"}
+    wrong = run("source", "add", "x", "--postgres", "u", "--table", "t", "--type", "price")
+    assert wrong.code == 2

@@ -47,3 +47,11 @@ def test_a_first_fill_is_told_from_a_later_full_refresh() -> None:
     first = replace(_record(4.0, "full"), reason_code="first-fill")
     assert past_of([first]).full == Timing(4.0, 7, cold=True)
     assert past_of([_record(1.0, "full"), first]).full == Timing(1.0, 7)
+
+
+def test_a_refresh_that_changed_nothing_took_its_time_all_the_same() -> None:
+    idle = _record(4.0, "no-change", way="changes", state="no-change")
+    looked = _record(0.001, "no-change", state="no-change")
+    past = past_of([looked, idle, _record(2.0, "full")])
+    assert past.changes == Timing(4.0, 7)
+    assert past.whole is None

@@ -17,12 +17,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from streamtables.errors import InternalError
+from streamtables.sources.postgres.descriptions import (
+    Relation,
+    Truncated,
+    read_relation,
+    read_truncated,
+    read_type,
+)
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-BEGIN, RELATION, TRUNCATE = b"BRT"
+BEGIN, RELATION, TRUNCATE, TYPE = b"BRTY"
 INSERT, UPDATE, DELETE = b"IUD"
 _NEW, _KEY, _OLD = b"NKO"
 _TEXT, _NULL, _UNCHANGED = b"tnu"
@@ -32,44 +39,16 @@ _MICROSECONDS_TO_2000 = 946_684_800_000_000
 
 
 @dataclass(frozen=True)
-class RelationColumn:
-    """A column as the stream describes it."""
+class Transactions:
+    """The transactions that begin in a fetch; a message belongs to the last one before it."""
 
-    name: str
-    in_identity: bool
-    type_oid: int
-    modifier: int
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A table as the stream describes it, before the first change of it and after each ALTER."""
-
-    oid: int
-    schema: str
-    name: str
-    identity: str
-    """`d` the primary key, `i` an index, `f` the whole row, `n` nothing."""
-    columns: tuple[RelationColumn, ...]
-
-
-@dataclass(frozen=True)
-class Transaction:
-    """The transaction that the messages after it belong to."""
-
-    xid: int
-    commit_lsn: int
-    commit_time_us: int
+    messages: Places
+    xids: Places
+    """Top-level ids, the lower 32 bits."""
+    commit_lsns: Places
+    """Where in the log the record of each commit begins; they never fall."""
+    commit_times_us: Places
     """Microseconds since 1970, UTC."""
-    message: int
-
-
-@dataclass(frozen=True)
-class Truncated:
-    """Tables that lost all their rows at one point of the stream."""
-
-    message: int
-    relations: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -124,7 +103,7 @@ class RowChanges:
 class Decoded:
     """What a fetch of messages says."""
 
-    transactions: tuple[Transaction, ...]
+    transactions: Transactions
     truncations: tuple[Truncated, ...]
     changes: tuple[RowChanges, ...]
 
@@ -134,31 +113,36 @@ class Decoder:
 
     def __init__(self) -> None:
         self._relations: dict[int, Relation] = {}
+        self._type_names: dict[int, str] = {}
 
     def decode(self, messages: Sequence[bytes]) -> Decoded:
         """Read one fetch, which may end in the middle of a transaction."""
-        if not messages:
-            return Decoded((), (), ())
         lengths = np.fromiter(map(len, messages), np.int64, len(messages))
         starts = np.cumsum(lengths) - lengths
         data = np.frombuffer(b"".join(messages), np.uint8)
         kinds = data[starts]
-        begins = (_transaction(n, messages[n]) for n in _numbers(kinds == BEGIN))
-        truncates = (_truncated(n, messages[n]) for n in _numbers(kinds == TRUNCATE))
+        fetch = _Fetch(data, starts, kinds)
+        truncates = (read_truncated(n, messages[n]) for n in _numbers(kinds == TRUNCATE))
         return Decoded(
-            tuple(begins),
-            tuple(truncates),
-            tuple(self._changes(_Fetch(data, starts, kinds), messages)),
+            _transactions(fetch), tuple(truncates), tuple(self._changes(fetch, messages))
         )
 
     def _changes(self, fetch: _Fetch, messages: Sequence[bytes]) -> Iterator[RowChanges]:
         """Give the changes of each table; a new description ends what the old one holds for."""
-        edges = [0, *_numbers(fetch.kinds == RELATION), len(messages)]
-        for first, last in pairwise(edges):
-            if fetch.kinds[first] == RELATION:
-                relation = _relation(messages[first])
-                self._relations[relation.oid] = relation
+        described = _numbers(np.isin(fetch.kinds, (RELATION, TYPE)))
+        yield from self._changes_between(fetch, 0, min([*described, len(messages)]))
+        for first, last in pairwise([*described, len(messages)]):
+            self._describe(messages[first])
             yield from self._changes_between(fetch, first, last)
+
+    def _describe(self, message: bytes) -> None:
+        # The types of a table's columns are sent before the table.
+        if message[0] == TYPE:
+            oid, name = read_type(message)
+            self._type_names[oid] = name
+        else:
+            relation = read_relation(message, self._type_names)
+            self._relations[relation.oid] = relation
 
     def _changes_between(self, fetch: _Fetch, first: int, last: int) -> Iterator[RowChanges]:
         numbers = np.arange(first, last)
@@ -230,51 +214,16 @@ def _int32_at(data: Bytes, places: Places) -> Places:
     return high | (data[places + 2].astype(np.int64) << 8) | data[places + 3]
 
 
-def _transaction(number: int, message: bytes) -> Transaction:
-    commit_lsn, time = (int.from_bytes(message[a : a + 8], signed=True) for a in (1, 9))
-    xid = int.from_bytes(message[17:21])
-    return Transaction(xid, commit_lsn, time + _MICROSECONDS_TO_2000, number)
+def _int64_at(data: Bytes, places: Places) -> Places:
+    return (_int32_at(data, places) << 32) | _int32_at(data, places + 4)
 
 
-def _truncated(number: int, message: bytes) -> Truncated:
-    count = int.from_bytes(message[1:5])
-    oids = (int.from_bytes(message[a : a + 4]) for a in range(6, 6 + 4 * count, 4))
-    return Truncated(number, tuple(oids))
-
-
-def _relation(message: bytes) -> Relation:
-    reader = _Reader(message, 1)
-    oid, schema, name = reader.number(4), reader.text(), reader.text()
-    identity = chr(reader.number(1))
-    columns = tuple(_column(reader) for _ in range(reader.number(2)))
-    # The schema of the system's own tables is written as an empty text.
-    return Relation(oid, schema or "pg_catalog", name, identity, columns)
-
-
-def _column(reader: _Reader) -> RelationColumn:
-    in_identity = bool(reader.number(1) & 1)
-    return RelationColumn(
-        name=reader.text(),
-        in_identity=in_identity,
-        type_oid=reader.number(4),
-        modifier=reader.number(4, signed=True),
+def _transactions(fetch: _Fetch) -> Transactions:
+    messages = np.flatnonzero(fetch.kinds == BEGIN)
+    at = fetch.starts[messages]
+    return Transactions(
+        messages,
+        xids=_int32_at(fetch.data, at + 17),
+        commit_lsns=_int64_at(fetch.data, at + 1),
+        commit_times_us=_int64_at(fetch.data, at + 9) + _MICROSECONDS_TO_2000,
     )
-
-
-class _Reader:
-    """Reads the few messages that are not rows."""
-
-    def __init__(self, message: bytes, at: int) -> None:
-        self._message = message
-        self._at = at
-
-    def number(self, size: int, *, signed: bool = False) -> int:
-        value = int.from_bytes(self._message[self._at : self._at + size], signed=signed)
-        self._at += size
-        return value
-
-    def text(self) -> str:
-        end = self._message.index(0, self._at)
-        value = self._message[self._at : end].decode()
-        self._at = end + 1
-        return value

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from streamtables.errors import ConfigError, SourceUnusableError, StreamTablesError, TransientError
@@ -63,6 +63,17 @@ class Server:
         parts = urlsplit(self.url)
         host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
         return f"{host}:{parts.port or 5432}{unquote(parts.path)}"
+
+    def jdbc(self) -> tuple[str, dict[str, str]]:
+        """Return the address for Java, and the properties that hold user, password and TLS."""
+        parts = conninfo_to_dict(self.url)
+        host, port = parts.get("host") or "localhost", parts.get("port") or 5432
+        database = quote(str(parts.get("dbname") or parts.get("user") or "postgres"), safe="")
+        names = {"user": "user", "password": "password", "sslmode": "sslmode"}
+        names |= {"sslrootcert": "sslrootcert", "sslcert": "sslcert", "sslkey": "sslkey"}
+        properties = {name: str(parts[key]) for key, name in names.items() if parts.get(key)}
+        properties["ApplicationName"] = "streamtables copy"
+        return f"jdbc:postgresql://{host}:{port}/{database}", properties
 
     @contextmanager
     def connected(self, role: str, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
@@ -134,6 +145,20 @@ class Server:
     def _without_secrets(self, text: str) -> str:
         secret = conninfo_to_dict(self.url).get("password")
         return text.replace(str(secret), "…") if secret else text
+
+
+_HOLDS_NOTHING = """
+SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_class WHERE relnamespace = n.oid)
+   AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc WHERE pronamespace = n.oid)
+   AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')
+FROM pg_catalog.pg_namespace n WHERE n.nspname = %s
+"""
+
+
+def drop_empty_schema(connection: Connection[Any]) -> None:
+    """Drop our schema once nothing of ours is in it."""
+    if connection.execute(_HOLDS_NOTHING, (SCHEMA,)).fetchone() == (True,):
+        connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(SCHEMA)))
 
 
 def _first_line(error: psycopg.Error) -> str:

@@ -12,7 +12,18 @@ from typing import Literal
 
 from streamtables.settings import fail_point
 
-Boundary = Literal["pins-chosen", "delta-computed", "committed", "recorded"]
+Boundary = Literal[
+    "pins-chosen",
+    "delta-computed",
+    "committed",
+    "recorded",
+    "copied",
+    "changes-read",
+    "mirror-committed",
+    "mirrors-committed",
+    "drain-recorded",
+    "buffers-trimmed",
+]
 
 
 def reach(boundary: Boundary) -> None:

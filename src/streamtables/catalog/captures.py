@@ -1,0 +1,119 @@
+"""Captured PostgreSQL tables, and the drains that tie their mirrors together.
+
+A drain is recorded in one statement that succeeds only for the next number, so of two processes
+that drained from the same position one is told that it was overtaken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from streamtables.catalog.database import Database
+from streamtables.catalog.definition_changes import DefinitionChanges
+from streamtables.catalog.models import Capture, CaptureEvent, Source
+from streamtables.catalog.schema import capture_events, captures, drains, settings
+from streamtables.positions import Drain, InputId, PgPosition
+
+_CAPTURE_ID = "capture_id"
+KEPT_DRAINS = 1_000
+"""Older records of drains are forgotten; only the last one can be pinned."""
+
+
+class Captures(DefinitionChanges):
+    """The part of the catalog that knows how PostgreSQL tables are captured."""
+
+    _database: Database
+
+    def captures(self) -> Mapping[InputId, Capture]:
+        """Return how every captured source is captured."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(captures)).all()
+        return {InputId(row.source_id): _capture(row) for row in rows}
+
+    def add_captured_source(self, source: Source, capture: Capture, event: CaptureEvent) -> Source:
+        """Add a source with its capture, in one transaction."""
+
+        def along(connection: Connection) -> None:
+            connection.execute(insert(captures), [dataclasses.asdict(capture)])
+            connection.execute(insert(capture_events), [dataclasses.asdict(event)])
+
+        return self._add_source(source, along)
+
+    def move_capture(self, capture: Capture, event: CaptureEvent | None = None) -> None:
+        """Store what has become of a capture, and why."""
+        this = captures.c.source_id == capture.source_id
+        with self._database.writing() as connection:
+            connection.execute(update(captures).where(this).values(dataclasses.asdict(capture)))
+            if event is not None:
+                connection.execute(insert(capture_events), [dataclasses.asdict(event)])
+
+    def capture_events(self, source_id: InputId, limit: int = 100) -> Sequence[CaptureEvent]:
+        """Return the last steps of a capture, newest first."""
+        statement = (
+            select(capture_events)
+            .where(capture_events.c.source_id == source_id)
+            .order_by(capture_events.c.id.desc())
+            .limit(limit)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(statement).all()
+        return [CaptureEvent(InputId(row.source_id), row.at, row.kind, row.reason) for row in rows]
+
+    def capture_id(self) -> str:
+        """Return what tells this catalog from others on a captured server; made on first use."""
+        this = settings.c.name == _CAPTURE_ID
+        with self._database.writing() as connection:
+            found = connection.execute(select(settings.c.value).where(this)).scalar()
+            if found is None:
+                found = uuid4().hex[:8]
+                connection.execute(insert(settings), [{"name": _CAPTURE_ID, "value": found}])
+        return str(found)
+
+    def last_drain(self, database: str) -> Drain | None:
+        """Return the last recorded drain of a database."""
+        statement = (
+            select(drains)
+            .where(drains.c.database == database)
+            .order_by(drains.c.number.desc())
+            .limit(1)
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(statement).first()
+        return _drain(row) if row else None
+
+    def record_drain(self, drain: Drain) -> bool:
+        """Record a drain; False when another process recorded this number or a later one."""
+        this = drains.c.database == drain.database
+        row = {
+            "database": drain.database,
+            "number": drain.number,
+            "snapshot": drain.position.snapshot,
+            "lsn": drain.position.lsn,
+            "versions": drain.versions,
+            "at": drain.at,
+        }
+        with self._database.writing() as connection:
+            last = connection.execute(select(func.max(drains.c.number)).where(this)).scalar()
+            if (last or 0) + 1 != drain.number:
+                return False
+            try:
+                connection.execute(insert(drains), [row])
+            except IntegrityError:
+                return False
+            old = drains.c.number <= drain.number - KEPT_DRAINS
+            connection.execute(delete(drains).where(this, old))
+        return True
+
+
+def _capture(row: Row[Any]) -> Capture:
+    return Capture(**row._mapping)
+
+
+def _drain(row: Row[Any]) -> Drain:
+    return Drain(row.database, row.number, PgPosition(row.snapshot, row.lsn), row.versions, row.at)

@@ -1,0 +1,294 @@
+"""PostgreSQL tables as sources: added, drained, copied anew, dropped.
+
+Adding one leaves nothing behind when it fails; dropping one leaves nothing behind at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from psycopg import Connection
+
+from streamtables.catalog.models import (
+    Capture,
+    CaptureEvent,
+    CaptureWish,
+    Column,
+    Source,
+    new_id,
+)
+from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.describe import describe
+from streamtables.engine.removal import remove_own_table
+from streamtables.errors import AlreadyExistsError, SourceMissingError, StreamTablesError
+from streamtables.fail_points import reach
+from streamtables.positions import Drain, InputId, Sequence, Version
+from streamtables.sources.postgres import publication, triggers
+from streamtables.sources.postgres.copying import Copied, copy_table
+from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
+from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
+from streamtables.sources.postgres.mirror import last_sequence
+from streamtables.sources.postgres.moves import Mover, Ways
+from streamtables.sources.postgres.requirements import require_capturable, require_server
+from streamtables.sources.postgres.server import Server, drop_empty_schema
+from streamtables.sources.postgres.shape import Shape
+from streamtables.sources.postgres.types import MirrorColumn, map_columns
+
+_DATABASE = """
+SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text || '/' ||
+       (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())::text
+"""
+
+
+@dataclass
+class PostgresCapture:
+    """The captured tables of one warehouse."""
+
+    shop: Workshop
+    warehouse: Path
+    _drained: dict[str, Drain] = field(default_factory=dict)
+
+    def add(
+        self,
+        name: str,
+        address: str,
+        table_name: str,
+        *,
+        wish: CaptureWish = "auto",
+        overrides: Mapping[str, str] | None = None,
+    ) -> Source:
+        """Capture a table and copy it; afterwards its mirror is a source like any other."""
+        server = Server(address)
+        with server.connected("setup") as connection:
+            require_server(connection, server)
+            table = _described(connection, find_table(connection, table_name), table_name)
+            columns = map_columns(table, overrides)
+            ways = Ways.of(connection, self.shop.catalog.capture_id())
+            blocks = ways.blocks(connection, table) if wish == "wal" else ()
+            require_capturable(connection, table, blocks)
+            database = _database(connection)
+            self._refuse_second(database, table)
+            source_id = new_id()
+            mirror = Source(
+                id=source_id,
+                name=name,
+                location=str(self.warehouse.absolute() / "mirrors" / f"{name}-{source_id[:8]}"),
+                columns=tuple(map(_column, columns)),
+                delta_table_id="",
+                added_at=self.shop.clock(),
+                key_columns=table.primary_key,
+                kind="postgres",
+            )
+            capture = Capture(
+                source_id=source_id,
+                server=address,
+                database=database,
+                tag=source_id[:8],
+                relation=table.oid,
+                table_name=table.shown,
+                wish=wish,
+                mode="wal" if wish == "wal" else "triggers",
+                moving_since=self._last_number(database),
+                shape=Shape.of(table).to_json(),
+                overrides=dict(overrides or {}),
+            )
+            with self._undone_on_failure(connection, mirror, capture):
+                self._begin(connection, capture, table)
+                self._copied(server, table, columns, mirror, Sequence(0), head=None)
+                reach("copied")
+                made = replace(mirror, delta_table_id=describe(mirror.location).table_id)
+                reason = f"captured by {capture.mode}"
+                event = CaptureEvent(source_id, self.shop.clock(), "added", reason)
+                self.shop.catalog.add_captured_source(made, capture, event)
+        self._drain(database)
+        return made
+
+    def drop(self, source: Source) -> Source:
+        """Take down all that captures a source, and remove its mirror.
+
+        The catalog goes first: it refuses a source that is read.  What a crash leaves on the
+        server is then found by its tag, which no source has any more.
+        """
+        capture = self.shop.catalog.captures()[source.id]
+        with Server(capture.server).connected("setup") as connection:
+            dropped = self.shop.catalog.drop_source(source.id)
+            self._end(connection, capture)
+        remove_own_table(source.location, self.warehouse)
+        return dropped
+
+    def drain(self, sources: Iterable[Source]) -> dict[InputId, StreamTablesError]:
+        """Bring the mirrors of some sources to the present; return what went wrong, by source."""
+        wanted = {source.id for source in sources if source.kind == "postgres"}
+        if not wanted:
+            return {}
+        captures = self.shop.catalog.captures()
+        errors: dict[InputId, StreamTablesError] = {}
+        for database in dict.fromkeys(captures[key].database for key in wanted):
+            try:
+                errors |= self._drain(database)
+            except StreamTablesError as error:
+                errors |= {key: error for key in wanted if captures[key].database == database}
+        return errors
+
+    def pinned(self, source: Source) -> Version:
+        """Return the version of a mirror that the last recorded drain names."""
+        capture = self.shop.catalog.captures()[source.id]
+        drain = self.shop.catalog.last_drain(capture.database)
+        if drain is None or source.id not in drain.versions:
+            raise SourceMissingError(
+                f'the mirror of source "{source.name}" has not been drained yet',
+                hint="Refresh again when its server answers.",
+            )
+        return drain.versions[source.id]
+
+    def _drain(self, database: str) -> dict[InputId, StreamTablesError]:
+        captures = self.shop.catalog.captures()
+        sources = {source.id: source for source in self.shop.catalog.sources()}
+        captives = tuple(
+            Captive(sources[key], capture)
+            for key, capture in captures.items()
+            if capture.database == database and key in sources
+        )
+        drain = DatabaseDrain(database, captives, self.shop, self._copied_anew)
+        drain.run()
+        return drain.errors
+
+    def _copied_anew(self, captive: Captive, reason: str) -> Captive:
+        """Capture and copy a table once more; the reason is kept until it has worked."""
+        capture = replace(captive.capture, copy_reason=reason)
+        self._note(capture, "copying", reason)
+        server = Server(capture.server)
+        with server.connected("setup") as connection:
+            table = _described(connection, capture.relation, capture.table_name)
+            columns = map_columns(table, {k: str(v) for k, v in capture.overrides.items()})
+            require_capturable(connection, table)
+            triggers.remove(connection, capture.tag)
+            self._begin(connection, capture, table)
+            mirror = replace(captive.source, key_columns=table.primary_key)
+            head = DeltaLog(mirror.location).head()
+            self._copied(server, table, columns, mirror, last_sequence(mirror), head=head)
+            reach("copied")
+        capture = replace(
+            capture,
+            relation=table.oid,
+            table_name=table.shown,
+            shape=Shape.of(table).to_json(),
+            copy_reason="",
+        )
+        self._note(capture, "copied", reason)
+        return Captive(self._learnt(captive.source, table, columns), capture)
+
+    def _learnt(self, known: Source, table: PgTable, columns: tuple[MirrorColumn, ...]) -> Source:
+        """Return a source with the key and the new columns of its table.
+
+        Columns that are gone or have another type stay as they are known: those who read them
+        have to notice.
+        """
+        names = {column.name.lower() for column in known.columns}
+        new = tuple(_column(column) for column in columns if column.name.lower() not in names)
+        learnt = replace(known, columns=(*known.columns, *new), key_columns=table.primary_key)
+        if learnt.key_columns != known.key_columns:
+            reason = f'the primary key of source "{known.name}" is another one'
+            return self.shop.catalog.update_source(learnt, rebuild=reason, at=self.shop.clock())
+        return self.shop.catalog.extend_source(learnt) if new else known
+
+    def _begin(self, connection: Connection[Any], capture: Capture, table: PgTable) -> None:
+        """Capture a table in the way that its capture says."""
+        if capture.mode == "wal":
+            self._mover(connection, capture.database).begin_wal(table)
+        else:
+            triggers.install(connection, table, capture.tag)
+
+    def _end(self, connection: Connection[Any], capture: Capture) -> None:
+        """Take down all that captures a table, whichever way it is or was captured."""
+        triggers.remove(connection, capture.tag)
+        drop_empty_schema(connection)
+        mover = self._mover(connection, capture.database)
+        if mover.ways.slot.exists or publication.exists(connection, mover.ways.name):
+            others = [
+                other
+                for other in self.shop.catalog.captures().values()
+                if other.database == capture.database and other.source_id != capture.source_id
+            ]
+            used = any("wal" in (other.mode, other.moving_to) for other in others)
+            mover.end_wal(describe_table(connection, capture.relation), others=used)
+
+    def _mover(self, connection: Connection[Any], database: str) -> Mover:
+        shop = self.shop
+        ways = Ways.of(connection, shop.catalog.capture_id())
+        last = shop.catalog.last_drain(database)
+        return Mover(connection, shop.catalog, shop.settings, ways, last, shop.clock())
+
+    def _last_number(self, database: str) -> int:
+        last = self.shop.catalog.last_drain(database)
+        return last.number if last else 0
+
+    def _copied(
+        self,
+        server: Server,
+        table: PgTable,
+        columns: tuple[MirrorColumn, ...],
+        mirror: Source,
+        sequence: Sequence,
+        *,
+        head: Version | None,
+    ) -> Copied:
+        return copy_table(
+            server,
+            table,
+            columns,
+            mirror,
+            sequence,
+            head=head,
+            parts=self.shop.settings.snapshot_parts,
+            sessions=self.shop.sessions,
+        )
+
+    def _note(self, capture: Capture, kind: str, reason: str) -> None:
+        event = CaptureEvent(capture.source_id, self.shop.clock(), kind, reason)
+        self.shop.catalog.move_capture(capture, event)
+
+    def _refuse_second(self, database: str, table: PgTable) -> None:
+        for capture in self.shop.catalog.captures().values():
+            if (capture.database, capture.relation) == (database, table.oid):
+                name = self.shop.catalog.source(capture.source_id).name
+                raise AlreadyExistsError(
+                    f'the table {table.shown} is captured already, as the source "{name}"',
+                    hint=f'Use the source "{name}"; any number of stream tables may read it.',
+                )
+
+    @contextmanager
+    def _undone_on_failure(
+        self, connection: Connection[Any], mirror: Source, capture: Capture
+    ) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            if not connection.closed and not connection.broken:
+                self._end(connection, capture)
+            remove_own_table(mirror.location, self.warehouse)
+            raise
+
+
+def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
+    table = describe_table(connection, oid)
+    if table is None:
+        # The same name may belong to a new table: that one is meant then.
+        table = describe_table(connection, find_table(connection, name))
+    if table is None:
+        raise SourceMissingError(f"the PostgreSQL table {name} is gone")
+    return table
+
+
+def _column(column: MirrorColumn) -> Column:
+    return Column(column.name, column.spark_type, not column.pg.not_null)
+
+
+def _database(connection: Connection[Any]) -> str:
+    row = connection.execute(_DATABASE).fetchone()
+    assert row is not None
+    return str(row[0])

@@ -1,0 +1,263 @@
+"""A drain: all captured tables of a database brought to one position of it.
+
+    look      where each mirror stands, by its own log
+    read      in one transaction: the position, the shapes of the tables, and the changes since
+    apply     one commit per mirror that changed, with the position in it
+    record    the drain, in the catalog: from here on it can be pinned
+    let go    buffers are trimmed and the slot moves on, never before the record
+
+A crash between any two of them is met by the next drain: a mirror that has committed stands at the
+new position already, and the others are brought to a later one together with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from psycopg import Connection
+
+from streamtables.catalog.models import Capture, Source
+from streamtables.catalog.store import Catalog
+from streamtables.errors import (
+    CommitConflictError,
+    StreamTablesError,
+    TableDamagedError,
+    TransientError,
+)
+from streamtables.fail_points import reach
+from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, Version
+from streamtables.settings import Settings
+from streamtables.sources.postgres import buffer, slot
+from streamtables.sources.postgres.captured_read import (
+    Read,
+    ReadTable,
+    Unexplained,
+    read_captured,
+)
+from streamtables.sources.postgres.mirror import apply_captured, standing_of
+from streamtables.sources.postgres.moves import Mover, Ways
+from streamtables.sources.postgres.server import Server
+from streamtables.sources.postgres.snapshot import lsn_number
+
+if TYPE_CHECKING:
+    from streamtables.engine.session import SparkSessions
+
+_LOCK_SECONDS = 60
+_IDLE_BYTES = 1_048_576
+"""How much of the log a slot may hold back while nothing of it is ours."""
+_ROUNDS = 3
+"""How often a drain begins anew because a table had to be copied, or another process was first."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What every drain of one connection shares."""
+
+    catalog: Catalog
+    sessions: SparkSessions
+    settings: Settings
+    clock: Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Captive:
+    """A captured source."""
+
+    source: Source
+    capture: Capture
+
+
+@dataclass
+class DatabaseDrain:
+    """One drain of one database; used once."""
+
+    database: str
+    captives: tuple[Captive, ...]
+    shop: Workshop
+    copy_anew: Callable[[Captive, str], Captive]
+    """Copies a table whose captured changes do not tell all; given the reason."""
+    errors: dict[InputId, StreamTablesError] = field(default_factory=dict)
+    heads: dict[InputId, Version] = field(default_factory=dict)
+
+    def run(self) -> Drain | None:
+        """Bring all mirrors to one position and record it; None when there is nothing to pin."""
+        server = Server(self.captives[0].capture.server)
+        with server.connected("drain") as connection, _alone(connection, self.database):
+            for _ in range(_ROUNDS):
+                try:
+                    done = self._once(connection)
+                except CommitConflictError:
+                    continue
+                if not isinstance(done, _Again):
+                    return done
+        raise TransientError(
+            "the captured tables did not come to one position",
+            detail="They were copied or drained by others while this drain ran.",
+        )
+
+    def _once(self, connection: Connection[Any]) -> Drain | _Again | None:
+        last = self.shop.catalog.last_drain(self.database)
+        mover = self._mover(connection, last)
+        self.captives = tuple(
+            Captive(captive.source, mover.moved(captive.capture)) for captive in self.captives
+        )
+        if self._copied_what_needs_it(last):
+            return _Again()
+        standings = self._standings(last)
+        read = read_captured(
+            connection,
+            self._readable(standings),
+            standings,
+            mover.ways.name,
+            self.shop.settings,
+        )
+        if self._copied_what_is_unexplained(read.tables):
+            return _Again()
+        drain = self._applied(last, standings, read)
+        self._let_go(connection, mover, read, drain)
+        return drain
+
+    def _mover(self, connection: Connection[Any], last: Drain | None) -> Mover:
+        ways = Ways.of(connection, self.shop.catalog.capture_id())
+        return Mover(
+            connection, self.shop.catalog, self.shop.settings, ways, last, self.shop.clock()
+        )
+
+    def _let_go(self, connection: Connection[Any], mover: Mover, read: Read, drain: Drain) -> None:
+        """Free what the server keeps for us, now that the drain is recorded."""
+        for captive in self.captives:
+            if "triggers" in (captive.capture.mode, captive.capture.moving_to):
+                buffer.trim(connection, captive.capture.tag, drain.position.snapshot)
+        reach("buffers-trimmed")
+        if read.confirm is not None and drain.position == read.position:
+            slot.advance(connection, mover.ways.name, read.confirm)
+        mover.tidied([captive.capture for captive in self.captives])
+
+    def _standings(self, last: Drain | None) -> dict[InputId, MirrorStanding]:
+        found = {}
+        for captive in self.captives:
+            if (key := captive.source.id) not in self.errors:
+                found[key], self.heads[key] = standing_of(captive.source, last)
+        return found
+
+    def _readable(self, standings: dict[InputId, MirrorStanding]) -> tuple[Captive, ...]:
+        return tuple(captive for captive in self.captives if captive.source.id in standings)
+
+    def _copied_what_needs_it(self, last: Drain | None) -> bool:
+        """Copy tables that were marked for it, and mirrors that others wrote to."""
+        copied = False
+        for captive in self.captives:
+            reason = captive.capture.copy_reason
+            try:
+                standing_of(captive.source, last)
+            except TableDamagedError as error:
+                reason = reason or error.detail
+            if reason and captive.source.id not in self.errors:
+                copied = self._copied(captive, reason) or copied
+        return copied
+
+    def _copied_what_is_unexplained(self, tables: dict[InputId, ReadTable | Unexplained]) -> bool:
+        copied = False
+        for captive in self.captives:
+            found = tables.get(captive.source.id)
+            if isinstance(found, Unexplained):
+                copied = self._copied(captive, found.reason) or copied
+        return copied
+
+    def _copied(self, captive: Captive, reason: str) -> bool:
+        """Copy a table anew; one that cannot be copied stops alone, and the others go on."""
+        try:
+            fresh = self.copy_anew(captive, reason)
+        except TransientError:
+            raise
+        except StreamTablesError as error:
+            self.errors[captive.source.id] = error
+            return True
+        self.captives = tuple(
+            fresh if item.source.id == fresh.source.id else item for item in self.captives
+        )
+        return True
+
+    def _applied(
+        self,
+        last: Drain | None,
+        standings: dict[InputId, MirrorStanding],
+        read: Read,
+    ) -> Drain:
+        versions = {key: standing.version for key, standing in standings.items()}
+        for captive in self._readable(standings):
+            key = captive.source.id
+            found = read.tables[key]
+            assert isinstance(found, ReadTable)
+            self._note_shape(captive, found)
+            if found.captured is not None:
+                versions[key] = apply_captured(
+                    captive.source,
+                    standings[key],
+                    self.heads[key],
+                    found.captured,
+                    read.position,
+                    self.shop.sessions,
+                )
+                reach("mirror-committed")
+        reach("mirrors-committed")
+        for key in self.errors:
+            if last is not None and key in last.versions:
+                versions[key] = last.versions[key]
+        found_versions = Frontier(versions)
+        if last is not None and last.versions == found_versions and self._is_idle(last, read):
+            # Nothing was captured: the recorded drain shows the same rows.
+            return last
+        number = last.number + 1 if last else 1
+        drain = Drain(self.database, number, read.position, found_versions, self.shop.clock())
+        if not self.shop.catalog.record_drain(drain):
+            raise CommitConflictError("another process recorded a drain first")
+        reach("drain-recorded")
+        return drain
+
+    def _is_idle(self, last: Drain, read: Read) -> bool:
+        """Whether the last recorded drain is as good as this one would be."""
+        if any(isinstance(item, ReadTable) and item.captured for item in read.tables.values()):
+            return False
+        if any(captive.capture.moving_to for captive in self.captives):
+            return False
+        if read.confirm is None:
+            return True
+        # A slot that is not moved on keeps the log of everybody else, too.
+        return lsn_number(read.position.lsn) - lsn_number(last.position.lsn) < _IDLE_BYTES
+
+    def _note_shape(self, captive: Captive, found: ReadTable) -> None:
+        """Keep the new files of a table that was truncated."""
+        shape = found.shape.to_json()
+        if shape != captive.capture.shape:
+            self.shop.catalog.move_capture(replace(captive.capture, shape=shape))
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A table was copied: the mirrors no longer stand at one position."""
+
+
+@contextmanager
+def _alone(connection: Connection[Any], database: str) -> Iterator[None]:
+    """Let one process at a time drain a database; the others wait."""
+    key = crc32(f"streamtables {database}".encode())
+    until = monotonic() + _LOCK_SECONDS
+    while connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() != (True,):
+        if monotonic() > until:
+            raise TransientError(
+                "another process has been draining the same database for a minute",
+                hint="Try again; if nothing else runs, end its connection in pg_stat_activity.",
+            )
+        sleep(0.05)
+    try:
+        yield
+    finally:
+        if not connection.closed and not connection.broken:
+            connection.execute("SELECT pg_advisory_unlock(%s)", (key,))

@@ -1,0 +1,185 @@
+"""Moves between triggers and WAL, carried out on the server and recorded with their reasons.
+
+The step to take is decided by `capture_mode`; here it is done.  Every move happens inside a drain,
+before the drain's position is taken, and by the one process that drains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from psycopg import Connection, errors
+
+from streamtables.catalog.models import Capture, CaptureEvent, CaptureMode
+from streamtables.catalog.store import Catalog
+from streamtables.errors import StreamTablesError
+from streamtables.positions import Drain
+from streamtables.settings import Settings
+from streamtables.sources.postgres import publication, slot, triggers
+from streamtables.sources.postgres.capture_mode import CaptureFacts, CaptureStep, next_step
+from streamtables.sources.postgres.facts import PgTable, describe_table
+from streamtables.sources.postgres.slot import SlotFacts
+from streamtables.sources.postgres.wal_blocks import (
+    ServerFacts,
+    server_facts,
+    table_blocks,
+    table_facts,
+    what_blocks,
+)
+
+_END_OF_LOG = "FFFFFFFF/FFFFFFFF"
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What a server allows at one moment."""
+
+    name: str
+    """Of our publication and our slot."""
+    server: ServerFacts
+    slot: SlotFacts
+
+    @classmethod
+    def of(cls, connection: Connection[Any], capture_id: str) -> Ways:
+        """Ask the server."""
+        name = publication.object_name(capture_id)
+        return cls(name, server_facts(connection), slot.slot_facts(connection, name))
+
+    def blocks(self, connection: Connection[Any], table: PgTable) -> tuple[str, ...]:
+        """Return every reason why the WAL cannot tell the changes of a table."""
+        facts = table_facts(connection, table)
+        return (
+            *what_blocks(self.server, has_slot=self.slot.exists),
+            *table_blocks(table, facts, self.server),
+        )
+
+
+@dataclass(frozen=True)
+class Mover:
+    """Moves the captures of one database."""
+
+    connection: Connection[Any]
+    catalog: Catalog
+    settings: Settings
+    ways: Ways
+    last: Drain | None
+    now: datetime
+
+    def moved(self, capture: Capture) -> Capture:
+        """Take the next step of a capture; return it as it is then."""
+        table = describe_table(self.connection, capture.relation)
+        if table is None:
+            return capture
+        step = next_step(self._facts(capture, table))
+        match step.move:
+            case "stay":
+                return self._noted(capture, step)
+            case "start":
+                return self._started(capture, table, step)
+            case "finish":
+                return self._finished(capture, step)
+            case "abandon":
+                publication.remove_table(self.connection, self.ways.name, table)
+                return self._recorded(replace(capture, moving_to=None), "abandoned", step.reason)
+            case "copy":
+                return self._to_be_copied(capture, table, step)
+
+    def begin_wal(self, table: PgTable) -> None:
+        """Have the slot tell the changes of a table from now on."""
+        publication.create(self.connection, self.ways.name)
+        slot.create(self.connection, self.ways.name)
+        publication.add_table(self.connection, self.ways.name, table)
+
+    def end_wal(self, table: PgTable | None, others: bool) -> None:
+        """Have the slot tell them no more; without other tables the slot goes too."""
+        if not others:
+            slot.drop(self.connection, self.ways.name)
+            publication.drop(self.connection, self.ways.name)
+        elif table is not None:
+            publication.remove_table(self.connection, self.ways.name, table)
+
+    def _facts(self, capture: Capture, table: PgTable) -> CaptureFacts:
+        uses_slot = "wal" in (capture.mode, capture.moving_to)
+        drained = self.last is not None and self.last.number > capture.moving_since
+        # Before its first drain nothing is known of how far a slot was read.
+        confirmed = self.last.position.lsn if self.last and drained else _END_OF_LOG
+        return CaptureFacts(
+            wish=capture.wish,
+            mode=capture.mode,
+            moving_to=capture.moving_to,
+            wal_blocks=self.ways.blocks(self.connection, table),
+            drained_since_start=drained,
+            lag_bytes=self.ways.slot.lag_bytes,
+            lag_bytes_max=self.settings.wal_max_lag_bytes,
+            slot_lost=slot.what_broke(self.ways.slot, confirmed) if uses_slot else "",
+            retained_bytes=self.ways.slot.retained_bytes,
+            retained_bytes_max=self.settings.slot_max_retained_bytes,
+        )
+
+    def tidied(self, captures: Sequence[Capture]) -> None:
+        """Take down what no capture uses any more; what a crash left behind, too."""
+        used = [c for c in captures if "wal" in (c.mode, c.moving_to)]
+        for capture in captures:
+            if "triggers" not in (capture.mode, capture.moving_to) and triggers.installed_on(
+                self.connection, capture.tag
+            ):
+                triggers.remove(self.connection, capture.tag)
+        if not used:
+            if self.ways.slot.exists:
+                self.end_wal(None, others=False)
+            return
+        published = publication.tables(self.connection, self.ways.name)
+        for oid in published - {capture.relation for capture in used}:
+            if (table := describe_table(self.connection, oid)) is not None:
+                publication.remove_table(self.connection, self.ways.name, table)
+
+    def _noted(self, capture: Capture, step: CaptureStep) -> Capture:
+        if capture.note == step.reason:
+            return capture
+        noted = replace(capture, note=step.reason)
+        self.catalog.move_capture(noted)
+        return noted
+
+    def _started(self, capture: Capture, table: PgTable, step: CaptureStep) -> Capture:
+        try:
+            if step.to == "wal":
+                self.begin_wal(table)
+            else:
+                triggers.install(self.connection, table, capture.tag)
+        except StreamTablesError as error:
+            # The way that works goes on; the next drain tries again.
+            return self._noted(capture, replace(step, reason=error.message))
+        except errors.LockNotAvailable:
+            reason = f"{table.shown} is being written to by a transaction that stays open"
+            return self._noted(capture, replace(step, reason=reason))
+        number = self.last.number if self.last else 0
+        moving = replace(capture, moving_to=step.to, moving_since=number, note=step.reason)
+        return self._recorded(moving, f"moving to {step.to}", step.reason)
+
+    def _finished(self, capture: Capture, step: CaptureStep) -> Capture:
+        """From this drain on the other way counts; what is left of the first goes after it."""
+        moved = replace(capture, mode=step.to, moving_to=None, note=step.reason)
+        return self._recorded(moved, f"moved to {step.to}", step.reason)
+
+    def _to_be_copied(self, capture: Capture, table: PgTable, step: CaptureStep) -> Capture:
+        to: CaptureMode = step.to
+        if to == "wal":
+            slot.drop(self.connection, self.ways.name)
+            self.begin_wal(table)
+        marked = replace(
+            capture,
+            mode=to,
+            moving_to=None,
+            moving_since=self.last.number if self.last else 0,
+            copy_reason=step.reason,
+            note=step.reason,
+        )
+        return self._recorded(marked, f"copying, then {to}", step.reason)
+
+    def _recorded(self, capture: Capture, kind: str, reason: str) -> Capture:
+        event = CaptureEvent(capture.source_id, self.now, kind, reason)
+        self.catalog.move_capture(capture, event)
+        return capture

@@ -1,0 +1,121 @@
+"""How each captured table stands: which way, why not another one, how far behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg import Connection
+
+from streamtables.catalog.models import Capture, CaptureEvent
+from streamtables.catalog.store import Catalog
+from streamtables.errors import StreamTablesError
+from streamtables.sources.postgres import buffer
+from streamtables.sources.postgres.facts import describe_table
+from streamtables.sources.postgres.moves import Ways
+from streamtables.sources.postgres.server import Server
+
+
+@dataclass(frozen=True)
+class CaptureStatus:
+    """Where the capture of one source stands."""
+
+    source: str
+    table: str
+    server: str
+    wish: str
+    mode: str
+    moving_to: str | None
+    blocked: tuple[str, ...]
+    """Every reason why the WAL is not read."""
+    note: str
+    slot: str | None
+    publication: str | None
+    lag_bytes: int | None
+    """How much of the server's log is not yet confirmed; None by triggers."""
+    lag_seconds: float | None
+    """How long ago the last recorded drain was."""
+    pending_changes: int | None
+    """Rows that wait in the change buffer; None by WAL."""
+    drained_at: datetime | None
+    error: str | None
+    history: tuple[CaptureEvent, ...]
+
+
+def capture_status(catalog: Catalog, now: datetime) -> list[CaptureStatus]:
+    """Return how all captured tables stand; a server that does not answer is part of the answer."""
+    captures = sorted(catalog.captures().values(), key=lambda c: c.table_name)
+    found: list[CaptureStatus] = []
+    for address in dict.fromkeys(capture.server for capture in captures):
+        here = [capture for capture in captures if capture.server == address]
+        found += _of_server(catalog, Server(address), here, now)
+    return sorted(found, key=lambda status: status.source)
+
+
+def _of_server(
+    catalog: Catalog, server: Server, captures: Sequence[Capture], now: datetime
+) -> Iterable[CaptureStatus]:
+    try:
+        with server.connected("status") as connection:
+            tags = [c.tag for c in captures if "triggers" in (c.mode, c.moving_to)]
+            pending = buffer.pending(connection, tags)
+            ways = Ways.of(connection, catalog.capture_id())
+            return [_asked(catalog, connection, c, ways, pending, now) for c in captures]
+    except StreamTablesError as error:
+        return [_known(catalog, capture, now, error=error.message) for capture in captures]
+
+
+def _asked(
+    catalog: Catalog,
+    connection: Connection[Any],
+    capture: Capture,
+    ways: Ways,
+    pending: dict[str, int],
+    now: datetime,
+) -> CaptureStatus:
+    table = describe_table(connection, capture.relation)
+    blocked = () if table is None else ways.blocks(connection, table)
+    by_wal = "wal" in (capture.mode, capture.moving_to)
+    return _known(
+        catalog,
+        capture,
+        now,
+        blocked=blocked,
+        slot=ways.name if by_wal else None,
+        lag_bytes=ways.slot.lag_bytes if by_wal and ways.slot.exists else None,
+        pending=pending.get(capture.tag),
+    )
+
+
+def _known(
+    catalog: Catalog,
+    capture: Capture,
+    now: datetime,
+    *,
+    blocked: tuple[str, ...] = (),
+    slot: str | None = None,
+    lag_bytes: int | None = None,
+    pending: int | None = None,
+    error: str | None = None,
+) -> CaptureStatus:
+    drain = catalog.last_drain(capture.database)
+    return CaptureStatus(
+        source=catalog.source(capture.source_id).name,
+        table=capture.table_name,
+        server=Server(capture.server).shown,
+        wish=capture.wish,
+        mode=capture.mode,
+        moving_to=capture.moving_to,
+        blocked=blocked,
+        note=capture.copy_reason or capture.note,
+        slot=slot,
+        publication=slot,
+        lag_bytes=lag_bytes,
+        lag_seconds=(now - drain.at).total_seconds() if drain else None,
+        pending_changes=pending,
+        drained_at=drain.at if drain else None,
+        error=error or capture.copy_reason or None,
+        history=tuple(catalog.capture_events(capture.source_id)),
+    )

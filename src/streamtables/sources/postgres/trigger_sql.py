@@ -1,0 +1,137 @@
+"""The statements of trigger capture: a buffer table, functions that write to it, triggers.
+
+A writer must never fail because of us, and a change must never be missing in silence.  The one
+thing that could do either is a table whose columns are no longer those that a function names.  So
+each call first compares a fingerprint of the columns with the one of the installation, and writes
+an `X` when they differ.  An exception block around every call would do as well, but it makes a
+subtransaction per statement, and those slow down all sessions of a server once a transaction has
+more than 64 of them.  It is kept for where the comparison may look at the past: a transaction that
+keeps its snapshot reads the columns of then, and its statements meet those of now.
+"""
+
+from __future__ import annotations
+
+from psycopg import sql
+
+from streamtables.sources.postgres.buffer_columns import Captured
+from streamtables.sources.postgres.capture_sql import capture, marker
+
+EVENTS = ("insert", "update", "delete", "truncate")
+
+# What the text of a value depends on, for types that are stored as text; as in `server`.
+_TEXT_SETTINGS = (
+    ("DateStyle", "ISO, YMD"),
+    ("IntervalStyle", "iso_8601"),
+    ("TimeZone", "UTC"),
+    ("bytea_output", "hex"),
+    ("extra_float_digits", "1"),
+)
+_TRANSITIONS = {
+    "insert": "REFERENCING NEW TABLE AS __st_new",
+    "update": "REFERENCING OLD TABLE AS __st_old NEW TABLE AS __st_new",
+    "delete": "REFERENCING OLD TABLE AS __st_old",
+    "truncate": "",
+}
+
+
+def create_buffer(captured: Captured) -> sql.Composed:
+    """Return the statement that makes the buffer.
+
+    There is no index: every writer would pay for it, and a drain reads all that is there.
+    """
+    stored = [sql.SQL(",\n    {} {}").format(c.identifier, c.stored) for c in captured.columns]
+    return sql.SQL(
+        """CREATE TABLE {} (
+    __st_seq bigint GENERATED ALWAYS AS IDENTITY,
+    __st_xid xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id(),
+    __st_at timestamptz NOT NULL DEFAULT transaction_timestamp(),
+    __st_relation oid NOT NULL,
+    __st_action "char" NOT NULL,
+    __st_changed bit varying{}
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)"""
+    ).format(captured.buffer, sql.SQL("").join(stored))
+
+
+def fingerprint(relation: sql.Composable, columns: sql.Composable) -> sql.Composed:
+    """Return a number that changes when one of the first columns gets another name or type.
+
+    Columns that are added come after these.  One that is dropped keeps its number, without a type;
+    a virtual one also counts its expression.
+    """
+    return sql.SQL(
+        """(SELECT bit_xor(hash_record_extended(ROW(a.attnum, a.attname, a.atttypid,
+        CASE WHEN a.attgenerated = 'v' THEN (SELECT d.oid FROM pg_catalog.pg_attrdef AS d
+            WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END), 0))
+    FROM pg_catalog.pg_attribute AS a
+    WHERE a.attrelid = {} AND a.attnum BETWEEN 1 AND {})"""
+    ).format(relation, columns)
+
+
+def create_function(captured: Captured, event: str) -> sql.Composed:
+    """Return the statement that makes or replaces the function of an event."""
+    settings = [("search_path", "pg_catalog, pg_temp")]
+    if any(column.own_type for column in captured.columns):
+        settings += _TEXT_SETTINGS
+    clauses = [
+        sql.SQL("SET {} = {}").format(
+            sql.Identifier(name), sql.SQL(", ").join(map(sql.Literal, value.split(", ")))
+        )
+        for name, value in settings
+    ]
+    return sql.SQL(
+        "CREATE OR REPLACE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER {} AS {}"
+    ).format(
+        captured.function(event),
+        sql.SQL(" ").join(clauses),
+        sql.Literal(_body(captured, event).as_string(None)),
+    )
+
+
+def create_trigger(
+    captured: Captured, event: str, relation: sql.Identifier, shape: tuple[int, int]
+) -> sql.Composed:
+    """Return the statement that makes or replaces a trigger.
+
+    `shape` is the fingerprint of the relation's columns, and how many of them it counts.
+    """
+    return sql.SQL(
+        "CREATE OR REPLACE TRIGGER {} AFTER {} ON {} {} FOR EACH STATEMENT EXECUTE FUNCTION {}({})"
+    ).format(
+        captured.trigger(event),
+        sql.SQL(event.upper()),
+        relation,
+        sql.SQL(_TRANSITIONS[event]),
+        captured.function(event),
+        sql.SQL(", ").join(sql.Literal(str(part)) for part in shape),
+    )
+
+
+def _body(captured: Captured, event: str) -> sql.Composed:
+    if event == "truncate":
+        return sql.SQL("BEGIN\n{};\nRETURN NULL;\nEND").format(marker(captured, "T"))
+    # Columns of the source may be named like variables, so ours are reached by a label.
+    return sql.SQL(
+        """#variable_conflict use_column
+<<__st>>
+DECLARE
+    relation oid := TG_RELID;
+    known boolean := TG_ARGV[0]::bigint IS NOT DISTINCT FROM {fingerprint};
+BEGIN
+IF NOT __st.known THEN
+    {unexplained};
+ELSIF current_setting('transaction_isolation') = 'read committed' THEN
+    {capture};
+ELSE
+    BEGIN
+        {capture};
+    EXCEPTION WHEN syntax_error_or_access_rule_violation OR data_exception THEN
+        {unexplained};
+    END;
+END IF;
+RETURN NULL;
+END"""
+    ).format(
+        fingerprint=fingerprint(sql.SQL("TG_RELID"), sql.SQL("TG_ARGV[1]::int2")),
+        unexplained=marker(captured, "X"),
+        capture=capture(captured, event),
+    )

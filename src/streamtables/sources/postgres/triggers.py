@@ -1,0 +1,206 @@
+"""Capture by triggers: what is put on a server for a source, and taken off again.
+
+A statement fires the triggers of the table that it names and of no other, so the partitions carry
+them as well as their parent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import Connection, sql
+
+from streamtables.errors import SourceUnusableError, TransientError
+from streamtables.sources.postgres.buffer_columns import (
+    BufferColumn,
+    Captured,
+    buffer_name,
+    trigger_name,
+)
+from streamtables.sources.postgres.buffer_layout import describe_buffer, layout_of, read_layout
+from streamtables.sources.postgres.facts import PgTable, describe_table
+from streamtables.sources.postgres.server import SCHEMA
+from streamtables.sources.postgres.trigger_rights import check_rights
+from streamtables.sources.postgres.trigger_sql import (
+    EVENTS,
+    create_buffer,
+    create_function,
+    create_trigger,
+    fingerprint,
+)
+
+# An expression is written for a search path; on this one the server's own names stand alone.
+_COLUMNS = """
+SELECT a.attname, n.nspname, t.typname,
+       CASE WHEN a.attgenerated = 'v' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END
+FROM unnest(%(names)s::text[], %(types)s::oid[]) WITH ORDINALITY AS w(name, type, place)
+JOIN pg_catalog.pg_attribute a ON a.attrelid = %(oid)s AND a.attname = w.name
+JOIN pg_catalog.pg_type t ON t.oid = w.type
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+ORDER BY w.place
+"""
+
+_SET_PATH = "SELECT pg_catalog.set_config('search_path', %s, true)"
+
+_RELATIONS = sql.SQL(
+    """
+SELECT n.nspname, c.relname, {fingerprint}, c.relnatts::int4
+FROM unnest(%s::oid[]) WITH ORDINALITY AS w(oid, place)
+JOIN pg_catalog.pg_class c ON c.oid = w.oid
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ORDER BY w.place
+"""
+).format(fingerprint=fingerprint(sql.SQL("c.oid"), sql.SQL("c.relnatts")))
+
+_TRIGGERS = """
+SELECT t.tgrelid::int8 FROM pg_catalog.pg_trigger t
+JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE n.nspname = %s AND t.tgname = ANY (%s) AND t.tgenabled = 'A'
+GROUP BY t.tgrelid HAVING count(*) = %s
+"""
+
+# The arguments of a trigger are kept one after the other, each with a zero byte at its end.
+_RESHAPED = sql.SQL(
+    """
+SELECT s.oid::int8
+FROM (SELECT t.tgrelid AS oid,
+             pg_catalog.string_to_array(pg_catalog.encode(t.tgargs, 'escape'), '\\000') AS shape
+      FROM pg_catalog.pg_trigger t WHERE t.tgname = %s) AS s
+WHERE s.shape[1]::bigint IS DISTINCT FROM {fingerprint}
+"""
+).format(fingerprint=fingerprint(sql.SQL("s.oid"), sql.SQL("s.shape[2]::int2")))
+
+_TAGS = """
+SELECT tag, EXISTS (
+    SELECT FROM pg_catalog.pg_trigger t WHERE t.tgname = '__st_' || tag || '_insert')
+FROM (SELECT pg_catalog.substring(c.relname, '^changes_([0-9a-f]{8})$') AS tag
+      FROM pg_catalog.pg_class c WHERE c.relnamespace = pg_catalog.to_regnamespace(%(schema)s)
+        AND c.relkind = 'r'
+      UNION
+      SELECT pg_catalog.substring(p.proname,
+          '^(?:insert|update|delete|truncate)_([0-9a-f]{8})$')
+      FROM pg_catalog.pg_proc p WHERE p.pronamespace = pg_catalog.to_regnamespace(%(schema)s)) AS f
+WHERE tag IS NOT NULL ORDER BY tag
+"""
+
+
+def install(connection: Connection[Any], table: PgTable, tag: str) -> None:
+    """Capture the changes of a table from now on.
+
+    A second call puts what is missing in its place, such as the triggers of a new partition.
+
+    Raises:
+        SourceUnusableError: a right is missing, or triggers cannot see all changes of the table.
+        TransientError: the table is another than it was when it was described.
+    """
+    with connection.transaction():
+        check_rights(connection, table)
+        # Readers go on; writers wait until all triggers are there, or none.
+        connection.execute(
+            sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(table.identifier)
+        )
+        now = describe_table(connection, table.oid)
+        if now is None or (now.columns, now.partitions) != (table.columns, table.partitions):
+            raise TransientError(f'the PostgreSQL table "{table.shown}" was altered meanwhile')
+        captured = describe_capture(connection, table, tag)
+        _make_buffer(connection, table, captured)
+        put_triggers(connection, captured, table)
+
+
+def put_triggers(connection: Connection[Any], captured: Captured, table: PgTable) -> None:
+    """Make or replace the functions, and the triggers on the table and all its partitions."""
+    for event in EVENTS:
+        connection.execute(create_function(captured, event))
+        connection.execute(
+            sql.SQL("REVOKE ALL ON FUNCTION {}() FROM PUBLIC").format(captured.function(event))
+        )
+    oids = [table.oid, *(partition.oid for partition in table.partitions)]
+    relations = connection.execute(_RELATIONS, (oids,)).fetchall()
+    for schema, name, number, width in relations:
+        relation = sql.Identifier(schema, name)
+        for event in EVENTS:
+            connection.execute(create_trigger(captured, event, relation, (number, width)))
+            connection.execute(
+                # Also for what a replication role writes.
+                sql.SQL("ALTER TABLE {} ENABLE ALWAYS TRIGGER {}").format(
+                    relation, captured.trigger(event)
+                )
+            )
+
+
+def remove(connection: Connection[Any], tag: str) -> None:
+    """Take triggers, functions and buffer off the server, whichever of them are left."""
+    with connection.transaction():
+        for event in EVENTS:
+            # Takes the triggers along, on whatever relation they are.
+            connection.execute(
+                sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
+                    sql.Identifier(SCHEMA, f"{event}_{tag}")
+                )
+            )
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(buffer_name(tag)))
+
+
+def installed_on(connection: Connection[Any], tag: str) -> set[int]:
+    """Return the relations on which all triggers of a source are there and always fire."""
+    names = [trigger_name(tag, event) for event in EVENTS]
+    found = connection.execute(_TRIGGERS, (SCHEMA, names, len(EVENTS))).fetchall()
+    return {int(row[0]) for row in found}
+
+
+def reshaped(connection: Connection[Any], tag: str) -> set[int]:
+    """Return the relations whose captured columns are not what they were.
+
+    What was written to them since then is not in the buffer.
+    """
+    found = connection.execute(_RESHAPED, (trigger_name(tag, "insert"),)).fetchall()
+    return {int(row[0]) for row in found}
+
+
+def tags(connection: Connection[Any]) -> list[str]:
+    """Return the tags of all sources that something is on the server for."""
+    return [row[0] for row in connection.execute(_TAGS, {"schema": SCHEMA}).fetchall()]
+
+
+def orphans(connection: Connection[Any]) -> list[str]:
+    """Return the tags that have a buffer or functions, but no table that fills them."""
+    found = connection.execute(_TAGS, {"schema": SCHEMA}).fetchall()
+    return [tag for tag, has_triggers in found if not has_triggers]
+
+
+def describe_capture(connection: Connection[Any], table: PgTable, tag: str) -> Captured:
+    """Return what to capture of a table, as the server describes its columns now."""
+    wanted = {
+        "oid": table.oid,
+        "names": [column.name for column in table.columns],
+        "types": [column.type.oid for column in table.columns],
+    }
+    path = connection.execute("SELECT pg_catalog.current_setting('search_path')").fetchone()
+    connection.execute(_SET_PATH, ("pg_catalog",))
+    found = connection.execute(_COLUMNS, wanted).fetchall()
+    connection.execute(_SET_PATH, path)
+    columns = (
+        BufferColumn(name, type_name, own_type=schema != "pg_catalog", expression=expression or "")
+        for name, schema, type_name, expression in found
+    )
+    return Captured(tag, table.oid, tuple(columns), table.primary_key)
+
+
+def _make_buffer(connection: Connection[Any], table: PgTable, captured: Captured) -> None:
+    """Make the buffer; one that is there already has to have the same columns."""
+    there = connection.execute("SELECT pg_catalog.to_regnamespace(%s)", (SCHEMA,)).fetchone()
+    if there == (None,):
+        # IF NOT EXISTS would ask for the right to make schemas even when this one is there.
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(SCHEMA)))
+    found = read_layout(connection, captured.tag)
+    if found is None:
+        connection.execute(create_buffer(captured))
+        connection.execute(describe_buffer(captured))
+    elif found != layout_of(captured):
+        raise SourceUnusableError(
+            f'the changes of the PostgreSQL table "{table.shown}" are captured with other columns',
+            detail="Columns were altered after the capture was set up.",
+            hint="Remove the capture and set it up again; the table is then copied anew.",
+        )

@@ -1,0 +1,60 @@
+"""One drain of a database by its log: what it says about every mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+
+from streamtables.sources.postgres.captured import Captured, Gathering
+from streamtables.sources.postgres.row_events import MirrorShape
+from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.wal import confirmable, read_changes
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A table that is captured by the log."""
+
+    shape: MirrorShape
+    since: str
+    """The snapshot of the mirror's last commit."""
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What happened up to a position."""
+
+    captured: Mapping[int, Captured]
+    """By the oid of the table, for all tables that were asked for."""
+    confirmable: str
+    """How far the slot may be confirmed when every mirror has its changes."""
+    messages: int
+
+
+def drain(
+    connection: Connection[Any],
+    *,
+    slot: str,
+    publication: str,
+    upto: Position,
+    tables: Mapping[int, Followed],
+    fetch: int,
+) -> Drained:
+    """Take all changes up to a position; the slot is left as it is."""
+    gatherings = {oid: Gathering(table.shape) for oid, table in tables.items()}
+    since = {oid: table.since for oid, table in tables.items()}
+    held_back, messages = None, 0
+    for fetched in read_changes(
+        connection, slot=slot, publication=publication, upto=upto, since=since, fetch=fetch
+    ):
+        held_back, messages = fetched.held_back, fetched.messages
+        for oid, gathering in gatherings.items():
+            gathering.add(
+                [part for part in fetched.changes if part.relation.oid == oid],
+                [cut.message for cut in fetched.truncations if oid in cut.relations],
+            )
+    captured = {oid: gathering.captured() for oid, gathering in gatherings.items()}
+    return Drained(captured, confirmable(upto.lsn, held_back), messages)

@@ -1,0 +1,439 @@
+"""Drains: mirrors that show one position of their database, whichever way tables are captured."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from uuid import uuid4
+
+import psycopg
+import pytest
+from deltalake import DeltaTable
+
+from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.errors import SourceUnusableError, TransientError
+from streamtables.settings import Settings
+from streamtables.sources.postgres import publication
+from tests.support.postgres_chain import Chain, rows_of
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    with running_server() as started:
+        yield started
+
+
+@pytest.fixture
+def url(own_server: PostgresServer) -> str:
+    name = f"db_{uuid4().hex[:8]}"
+    with psycopg.connect(own_server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return own_server.url_of(name)
+
+
+@pytest.fixture
+def shop(url: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text, n numeric(10,2))")
+        connection.execute("CREATE TABLE bag (a int, b text)")
+        connection.execute("ALTER TABLE bag REPLICA IDENTITY FULL")
+        connection.execute(
+            "INSERT INTO keyed SELECT g, 'row ' || g, g / 4.0 FROM generate_series(1, 20) g"
+        )
+        connection.execute("INSERT INTO bag SELECT g % 3, NULL FROM generate_series(1, 9) g")
+        yield connection
+
+
+@pytest.fixture
+def chain(tmp_path: Path, url: str) -> Iterator[Chain]:
+    with Chain(tmp_path / "w", url) as opened:
+        yield opened
+
+
+STEPS = {
+    "insert": [
+        "INSERT INTO keyed VALUES (21, NULL, NULL)",
+        "INSERT INTO bag VALUES (1, NULL), (1, NULL)",
+    ],
+    "update": [
+        "UPDATE keyed SET a = NULL, n = n * 2 WHERE id < 5",
+        "UPDATE bag SET b = 'x' WHERE a = 2",
+    ],
+    "delete": [
+        "DELETE FROM keyed WHERE id % 2 = 0",
+        "DELETE FROM bag WHERE ctid = (SELECT min(ctid) FROM bag)",
+    ],
+    "another key": ["UPDATE keyed SET id = id + 100"],
+    "truncate": ["TRUNCATE keyed, bag", "INSERT INTO keyed VALUES (1, 'again', 1)"],
+    "there and back": ["INSERT INTO keyed VALUES (50, 'x', 1)", "DELETE FROM keyed WHERE id = 50"],
+    "nothing": ["UPDATE keyed SET a = a"],
+}
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_mirrors_follow_their_tables(chain: Chain, shop: psycopg.Connection, capture: str) -> None:
+    chain.add("keyed", "bag", capture=capture)
+    for statements in STEPS.values():
+        for statement in statements:
+            shop.execute(statement)
+        assert chain.drain() == {}
+        for table in ("keyed", "bag"):
+            assert chain.mirror(table) == rows_of(shop, table), statements
+    expected = "triggers" if capture == "triggers" else "wal"
+    assert chain.modes() == {"keyed": (expected, None), "bag": (expected, None)}
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_a_quiet_drain_makes_no_commit_and_no_record(
+    chain: Chain, shop: psycopg.Connection, capture: str
+) -> None:
+    chain.add("keyed", "bag", capture=capture)
+    shop.execute("INSERT INTO keyed VALUES (30, 'x', 1)")
+    chain.drain()
+    [database] = {c.database for c in chain.catalog.captures().values()}
+    before = chain.catalog.last_drain(database)
+    versions = [DeltaTable(s.location).version() for s in chain.catalog.sources()]
+    chain.drain()
+    assert chain.catalog.last_drain(database) == before
+    assert [DeltaTable(s.location).version() for s in chain.catalog.sources()] == versions
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_a_late_transaction_delays_only_itself(
+    chain: Chain, shop: psycopg.Connection, url: str, capture: str
+) -> None:
+    chain.add("keyed", "bag", capture=capture)
+    with psycopg.connect(url) as late:
+        late.execute("INSERT INTO keyed VALUES (70, 'late', 1)")
+        late.execute("UPDATE keyed SET a = 'late' WHERE id = 1")
+        for number in range(3):
+            shop.execute("INSERT INTO bag VALUES (%s, 'early')", (number,))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+            assert chain.mirror("bag") == rows_of(shop, "bag")
+        late.execute("INSERT INTO bag VALUES (7, 'late')")
+        late.commit()
+    chain.drain()
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.mirror("bag") == rows_of(shop, "bag")
+
+
+def test_ways_may_be_mixed_and_a_transaction_over_both_is_never_split(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="wal")
+    chain.add("bag", capture="triggers")
+    stop, broken = Event(), []
+
+    def write() -> None:
+        with psycopg.connect(chain.url) as connection:
+            number = 1000
+            while not stop.is_set():
+                number += 1
+                connection.execute("INSERT INTO keyed VALUES (%s, 'both', 0)", (number,))
+                connection.execute("INSERT INTO bag VALUES (%s, 'both')", (number,))
+                connection.commit()
+
+    writers = [Thread(target=write)]
+    writers[0].start()
+    try:
+        for _ in range(25):
+            assert chain.drain() == {}
+            found = chain.mirrors(["keyed", "bag"])
+            one = {row[0] for row in found["keyed"] if row[1] == "both"}
+            other = {row[0] for row in found["bag"] if row[1] == "both"}
+            if one != other:
+                broken.append(one ^ other)
+    finally:
+        stop.set()
+        writers[0].join()
+    assert broken == []
+    chain.drain()
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert len(chain.mirror("bag")) > 3
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_random_writers_never_break_a_sum(
+    chain: Chain, shop: psycopg.Connection, url: str, capture: str
+) -> None:
+    """Money only moves between accounts, so every drain shows the same sum, and as many entries."""
+    shop.execute("CREATE TABLE account (id int PRIMARY KEY, money int NOT NULL)")
+    shop.execute("CREATE TABLE entry (account int, money int)")
+    shop.execute("ALTER TABLE entry REPLICA IDENTITY FULL")
+    shop.execute("INSERT INTO account SELECT g, 100 FROM generate_series(1, 8) g")
+    shop.execute("INSERT INTO entry SELECT id, money FROM account")
+    chain.add("account", "entry", capture=capture)
+    stop = Event()
+
+    def write(seed: int) -> None:
+        chance = random.Random(seed)
+        with psycopg.connect(url) as connection:
+            while not stop.is_set():
+                giver, taker = sorted(chance.sample(range(1, 9), 2))
+                sum_ = chance.randint(-5, 5)
+                try:
+                    for account, money in ((giver, -sum_), (taker, sum_)):
+                        connection.execute("INSERT INTO entry VALUES (%s, %s)", (account, money))
+                        connection.execute(
+                            "UPDATE account SET money = money + %s WHERE id = %s", (money, account)
+                        )
+                    if chance.random() < 0.2:
+                        connection.execute("SAVEPOINT s")
+                        connection.execute("UPDATE account SET money = 0")
+                        connection.execute("ROLLBACK TO SAVEPOINT s")
+                    if chance.random() < 0.3:
+                        connection.rollback()
+                    else:
+                        connection.commit()
+                except psycopg.errors.DeadlockDetected:
+                    connection.rollback()
+
+    writers = [Thread(target=write, args=(seed,)) for seed in range(3)]
+    for writer in writers:
+        writer.start()
+    try:
+        for _ in range(20):
+            assert chain.drain() == {}
+            found = chain.mirrors(["account", "entry"])
+            accounts = {row[0]: row[1] for row in found["account"]}
+            assert sum(accounts.values()) == 800
+            entries: dict[int, int] = {}
+            for (account, money), count in found["entry"].items():
+                entries[account] = entries.get(account, 0) + money * count
+            assert entries == accounts
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    chain.drain()
+    assert chain.mirror("account") == rows_of(shop, "account")
+    assert chain.mirror("entry") == rows_of(shop, "entry")
+
+
+def test_auto_moves_to_the_wal_and_leaves_no_trigger_behind(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="auto")
+    for number in range(4):
+        shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (100 + number,))
+        chain.drain()
+        assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.modes() == {"keyed": ("wal", None)}
+    assert [kind for kind, _ in chain.reasons("keyed")] == [
+        "moved to wal",
+        "moving to wal",
+        "added",
+    ]
+    assert shop.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
+
+
+def test_a_table_without_identity_stays_with_triggers_and_says_why(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    shop.execute("ALTER TABLE bag REPLICA IDENTITY DEFAULT")
+    chain.add("bag", capture="auto")
+    chain.drain()
+    assert chain.modes() == {"bag": ("triggers", None)}
+    [capture] = chain.catalog.captures().values()
+    assert "REPLICA IDENTITY FULL" in capture.note
+    with pytest.raises(SourceUnusableError) as refused:
+        chain.capture.add("again", chain.url, "public.bag", wish="wal")
+    assert "REPLICA IDENTITY FULL" in refused.value.detail
+
+
+def _slot(chain: Chain) -> str:
+    return publication.object_name(chain.catalog.capture_id())
+
+
+@pytest.mark.parametrize("capture", ["wal", "auto"])
+@pytest.mark.parametrize("recreated", [False, True])
+def test_a_lost_slot_is_noticed_and_the_table_is_copied_with_that_reason(
+    chain: Chain, shop: psycopg.Connection, capture: str, recreated: bool
+) -> None:
+    chain.add("keyed", capture=capture)
+    for number in range(3):
+        shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (100 + number,))
+        chain.drain()
+    assert chain.modes()["keyed"][0] == "wal"
+    shop.execute("SELECT pg_drop_replication_slot(%s)", (_slot(chain),))
+    shop.execute("DELETE FROM keyed WHERE id < 10")
+    if recreated:
+        shop.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", (_slot(chain),))
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert any("slot" in reason for kind, reason in chain.reasons("keyed") if kind == "copied")
+    shop.execute("INSERT INTO keyed VALUES (200, 'after', 1)")
+    for _ in range(3):
+        assert chain.drain() == {}
+        assert chain.mirror("keyed") == rows_of(shop, "keyed")
+
+
+def test_a_slot_that_holds_back_too_much_leads_back_to_triggers_in_an_orderly_way(
+    tmp_path: Path, shop: psycopg.Connection, url: str
+) -> None:
+    small = Settings(slot_max_retained_bytes=1_048_576)
+    with Chain(tmp_path / "w", url, small) as chain:
+        chain.add("keyed", capture="wal")
+        with psycopg.connect(url) as held:
+            # An open transaction keeps the slot from moving on.
+            held.execute("INSERT INTO keyed VALUES (90, 'held', 1)")
+            shop.execute(
+                "CREATE TABLE noise AS SELECT repeat('x', 500) AS t FROM generate_series(1, 5000)"
+            )
+            for _ in range(3):
+                shop.execute("INSERT INTO noise SELECT * FROM noise LIMIT 3000")
+                assert chain.drain() == {}
+                assert chain.mirror("keyed") == rows_of(shop, "keyed")
+            held.commit()
+        for _ in range(3):
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+        kinds = dict(reversed(chain.reasons("keyed")))
+        assert "holds back" in kinds["moving to triggers"]
+
+
+def test_foreign_wal_does_not_pile_up(chain: Chain, shop: psycopg.Connection) -> None:
+    chain.add("keyed", capture="wal")
+    shop.execute("CREATE TABLE noise (t text)")
+    for _ in range(3):
+        shop.execute("INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 5000)")
+        chain.drain()
+    [lag] = shop.execute(
+        "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), confirmed_flush_lsn)::int8 FROM pg_replication_slots WHERE slot_name = %s",
+        (_slot(chain),),
+    ).fetchone()
+    assert lag < 2_000_000
+
+
+UNEXPLAINED = {
+    "a column is added": "ALTER TABLE keyed ADD COLUMN d date DEFAULT '2026-01-01'",
+    "a column is dropped": "ALTER TABLE keyed DROP COLUMN a",
+    "a column is renamed": "ALTER TABLE keyed RENAME COLUMN a TO z",
+    "a type changes": "ALTER TABLE keyed ALTER COLUMN n TYPE text USING n::text || '!'",
+    "values are rewritten in the same type": "ALTER TABLE keyed ALTER COLUMN n TYPE numeric(10,2) USING n + 1",
+    "the key goes": "ALTER TABLE keyed DROP CONSTRAINT keyed_pkey, REPLICA IDENTITY FULL",
+}
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+@pytest.mark.parametrize("what", UNEXPLAINED)
+def test_a_table_that_became_another_one_is_copied_with_the_reason(
+    chain: Chain, shop: psycopg.Connection, capture: str, what: str
+) -> None:
+    chain.add("keyed", capture=capture)
+    shop.execute("INSERT INTO keyed VALUES (31, 'before', 1)")
+    shop.execute(UNEXPLAINED[what])
+    shop.execute("DELETE FROM keyed WHERE id = 2")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.reasons("keyed")[0][0] == "copied"
+    shop.execute("DELETE FROM keyed WHERE id = 3")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert [kind for kind, _ in chain.reasons("keyed")].count("copied") == 1
+
+
+def test_a_table_that_is_dropped_stops_alone_and_comes_back_when_it_is_made_again(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", "bag", capture="triggers")
+    shop.execute("DROP TABLE keyed")
+    shop.execute("INSERT INTO bag VALUES (5, 'on')")
+    errors = chain.drain()
+    assert list(errors) == ["keyed"]
+    assert chain.mirror("bag") == rows_of(shop, "bag")
+    shop.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text, n numeric(10,2))")
+    shop.execute("INSERT INTO keyed VALUES (1, 'new', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+
+
+def test_a_value_that_does_not_fit_stops_the_source_before_any_commit(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    shop.execute("CREATE TABLE wide (id int PRIMARY KEY, n numeric)")
+    shop.execute("INSERT INTO wide VALUES (1, 1.5)")
+    chain.add("wide", "bag", capture="triggers")
+    shop.execute("INSERT INTO wide VALUES (2, 'NaN')")
+    shop.execute("INSERT INTO bag VALUES (8, 'x')")
+    errors = chain.drain()
+    assert "NaN" in errors["wide"].message
+    assert len(chain.mirror("wide")) == 1
+    assert chain.mirror("bag") == rows_of(shop, "bag")
+    shop.execute("DELETE FROM wide WHERE id = 2")
+    assert chain.drain() == {}
+    assert chain.mirror("wide") == rows_of(shop, "wide")
+
+
+def test_a_mirror_that_others_write_to_is_copied_with_that_reason(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="triggers")
+    DeltaTable(chain.catalog.source("keyed").location).delete("id = 1")
+    shop.execute("INSERT INTO keyed VALUES (99, 'x', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert "not written by a drain" in chain.reasons("keyed")[0][1]
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_dropping_a_source_leaves_nothing_on_the_server(
+    chain: Chain, shop: psycopg.Connection, capture: str
+) -> None:
+    chain.add("keyed", "bag", capture=capture)
+    chain.capture.drop(chain.catalog.source("keyed"))
+    shop.execute("INSERT INTO bag VALUES (8, 'x')")
+    assert chain.drain() == {}
+    assert chain.mirror("bag") == rows_of(shop, "bag")
+    chain.capture.drop(chain.catalog.source("bag"))
+    for found in (
+        "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal",
+        "SELECT count(*) FROM pg_publication",
+        "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()",
+        "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'streamtables%'",
+    ):
+        assert shop.execute(found).fetchone() == (0,), found
+
+
+def test_partitions_are_captured_wherever_rows_are_written(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    shop.execute("CREATE TABLE parts (k int, v text, PRIMARY KEY (k)) PARTITION BY RANGE (k)")
+    shop.execute("CREATE TABLE low PARTITION OF parts FOR VALUES FROM (0) TO (10)")
+    shop.execute("CREATE TABLE high PARTITION OF parts FOR VALUES FROM (10) TO (20)")
+    chain.add("parts", capture="triggers")
+    for statement in (
+        "INSERT INTO parts VALUES (1, 'a'), (11, 'b')",
+        "INSERT INTO low VALUES (2, 'direct')",
+        "UPDATE parts SET k = k + 10 WHERE k = 2",
+        "TRUNCATE high",
+        "CREATE TABLE more PARTITION OF parts FOR VALUES FROM (20) TO (30)",
+        "INSERT INTO more VALUES (21, 'new partition')",
+        "ALTER TABLE parts DETACH PARTITION low",
+        "INSERT INTO low VALUES (3, 'detached')",
+        "ALTER TABLE parts ATTACH PARTITION low FOR VALUES FROM (0) TO (10)",
+        "DROP TABLE low",
+        "TRUNCATE parts",
+        "INSERT INTO parts VALUES (12, 'last')",
+    ):
+        shop.execute(statement)
+        assert chain.drain() == {}, statement
+        assert chain.mirror("parts") == rows_of(shop, "parts"), statement
+
+
+def test_a_server_that_is_gone_is_a_passing_error(tmp_path: Path) -> None:
+    with running_server() as own, psycopg.connect(own.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id int PRIMARY KEY)")
+        with Chain(tmp_path / "w", own.url) as chain:
+            chain.add("t", capture="wal")
+            connection.execute("INSERT INTO t VALUES (1)")
+            own.stop(how="immediate")
+            assert isinstance(chain.drain()["t"], TransientError)
+            own.start()
+            assert chain.drain() == {}
+            assert len(chain.mirror("t")) == 1

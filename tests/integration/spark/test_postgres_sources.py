@@ -1,0 +1,231 @@
+"""PostgreSQL tables as sources, through the whole chain: server, buffer, mirror, stream table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from streamtables.api import StreamTables
+from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.errors import (
+    AlreadyExistsError,
+    ConfigError,
+    InUseError,
+    SourceUnusableError,
+    TransientError,
+)
+from tests.support.bags import bag_of
+from tests.support.spark_oracle import assert_equal_to_query, refreshed
+
+pytestmark = [pytest.mark.spark, pytest.mark.postgres]
+
+ACCOUNTS = "CREATE TABLE accounts (id int PRIMARY KEY, owner text, balance numeric(12,2) NOT NULL)"
+ENTRIES = "CREATE TABLE entries (account int, amount numeric(12,2), note text)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with running_server() as started:
+        yield started
+
+
+@pytest.fixture
+def url(server: PostgresServer) -> str:
+    name = f"db_{uuid4().hex[:8]}"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.url_of(name)
+
+
+@pytest.fixture
+def shop(url: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(ACCOUNTS)
+        connection.execute(ENTRIES)
+        connection.execute(
+            "INSERT INTO accounts VALUES (1, 'ann', 10), (2, 'bob', 20), (3, NULL, 0)"
+        )
+        connection.execute("INSERT INTO entries VALUES (1, 10, 'x'), (2, 20, NULL), (2, 20, NULL)")
+        yield connection
+
+
+QUERY = """SELECT a.owner, count(*) AS n, sum(e.amount) AS total
+FROM accounts a JOIN entries e ON e.account = a.id GROUP BY a.owner"""
+
+
+def _add(db: StreamTables, url: str, capture: str = "triggers") -> None:
+    db.add_source("accounts", postgres=url, table="public.accounts", capture=capture)
+    db.add_source("entries", postgres=url, table="entries", capture=capture)
+
+
+def _same_as_in_postgres(db: StreamTables, shop: psycopg.Connection, name: str, query: str) -> None:
+    assert bag_of(map(tuple, db.read(name).collect())) == bag_of(shop.execute(query).fetchall())
+
+
+def test_a_stream_table_follows_postgres_tables(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _add(db, url)
+    db.create("totals", QUERY)
+    refreshed(db, "totals")
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    shop.execute("INSERT INTO entries VALUES (3, 5, 'new'), (1, 1, 'y')")
+    shop.execute(
+        "DELETE FROM entries WHERE ctid = (SELECT min(ctid) FROM entries WHERE account = 2)"
+    )
+    shop.execute("UPDATE accounts SET owner = 'cleo' WHERE id = 3")
+    assert refreshed(db, "totals").mode == "differential"
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    shop.execute("TRUNCATE entries")
+    shop.execute("INSERT INTO entries VALUES (1, 7, 'after')")
+    assert refreshed(db, "totals").mode == "differential"
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    assert refreshed(db, "totals").reason.code == "current"
+
+
+def test_a_transaction_over_two_tables_is_seen_whole_or_not_at_all(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _add(db, url)
+    check = "SELECT a.id, a.balance, sum(e.amount) AS total FROM accounts a JOIN entries e ON e.account = a.id GROUP BY a.id, a.balance"
+    db.create("checked", check)
+    refreshed(db, "checked")
+    with psycopg.connect(url) as late, psycopg.connect(url) as early:
+        late.execute("INSERT INTO entries VALUES (1, 100, 'late')")
+        early.execute("INSERT INTO entries VALUES (2, 5, 'early')")
+        early.execute("UPDATE accounts SET balance = balance + 5 WHERE id = 2")
+        early.commit()
+        refreshed(db, "checked")
+        _same_as_in_postgres(db, shop, "checked", check)
+        late.execute("UPDATE accounts SET balance = balance + 100 WHERE id = 1")
+        assert refreshed(db, "checked").reason.code == "current"
+        late.commit()
+    refreshed(db, "checked")
+    _same_as_in_postgres(db, shop, "checked", check)
+
+
+def test_a_source_that_is_dropped_leaves_nothing_behind(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _add(db, url)
+    db.create("totals", QUERY)
+    with pytest.raises(InUseError):
+        db.drop_source("accounts")
+    db.drop("totals")
+    db.drop_source("accounts")
+    db.drop_source("entries")
+    left = shop.execute(
+        "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace "
+        "WHERE nspname LIKE 'streamtables%%'"
+    ).fetchone()
+    assert left == (0,)
+    assert shop.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
+    assert list((db.warehouse / "mirrors").iterdir()) == []
+
+
+def test_a_new_column_a_dropped_one_and_another_type_are_followed(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _add(db, url)
+    db.create("totals", QUERY)
+    refreshed(db, "totals")
+    shop.execute("ALTER TABLE entries ADD COLUMN at date DEFAULT '2026-01-01'")
+    shop.execute("INSERT INTO entries VALUES (1, 3, 'z', '2026-02-02')")
+    refreshed(db, "totals")
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    shop.execute("ALTER TABLE entries DROP COLUMN note")
+    shop.execute("ALTER TABLE entries ALTER COLUMN amount TYPE numeric(14,3) USING amount * 2")
+    refreshed(db, "totals")
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    shop.execute("INSERT INTO entries VALUES (2, 1.125, '2026-03-03')")
+    assert refreshed(db, "totals").mode == "differential"
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    db.create("by_day", "SELECT at, count(*) AS n FROM entries GROUP BY at")
+    refreshed(db, "by_day")
+
+
+def test_a_disabled_trigger_means_a_new_copy_with_its_reason(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _add(db, url)
+    db.create("totals", QUERY)
+    refreshed(db, "totals")
+    shop.execute("ALTER TABLE entries DISABLE TRIGGER ALL")
+    shop.execute("INSERT INTO entries VALUES (1, 3, 'unseen')")
+    refreshed(db, "totals")
+    _same_as_in_postgres(db, shop, "totals", QUERY)
+    [status] = [item for item in db.wal_source_status() if item.source == "entries"]
+    assert "trigger" in status.history[0].reason
+
+
+BAD = {
+    "a wrong password": ("nobody_here", "accounts", SourceUnusableError),
+    "no such table": ("postgres", "nothing", SourceUnusableError),
+    "a view": ("postgres", "a_view", SourceUnusableError),
+    "an unlogged table": ("postgres", "unlogged", SourceUnusableError),
+    "no rights": ("stranger", "accounts", SourceUnusableError),
+    "types that cannot be mirrored": ("postgres", "odd", SourceUnusableError),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_cannot_be_captured_is_refused_and_nothing_is_left(
+    db: StreamTables, shop: psycopg.Connection, url: str, what: str
+) -> None:
+    user, table, error = BAD[what]
+    shop.execute("CREATE VIEW a_view AS SELECT 1 AS a")
+    shop.execute("CREATE UNLOGGED TABLE unlogged (a int)")
+    shop.execute("CREATE TABLE odd (a money, b point)")
+    shop.execute("DROP ROLE IF EXISTS stranger")
+    shop.execute("CREATE ROLE stranger LOGIN")
+    address = url.replace("postgres@", f"{user}@")
+    with pytest.raises(error) as refused:
+        db.add_source("x", postgres=address, table=table)
+    assert refused.value.hint or refused.value.detail
+    assert db.sources() == []
+    found = shop.execute("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'streamtables%%'")
+    assert found.fetchone() == (0,)
+    shop.execute("DROP ROLE stranger")
+
+
+def test_requests_that_make_no_sense_are_refused(db: StreamTables, url: str) -> None:
+    with pytest.raises(ConfigError):
+        db.add_source("x", postgres=url)
+    with pytest.raises(ConfigError):
+        db.add_source("x", postgres="mysql://localhost/x", table="t")
+    with pytest.raises(ConfigError):
+        db.add_source("x", postgres=url, table="t", capture="magic")
+    with pytest.raises(ConfigError):
+        db.add_source("x", path="somewhere", capture="wal")
+    with pytest.raises(TransientError):
+        db.add_source("x", postgres="postgresql://postgres@127.0.0.1:1/x", table="t")
+
+
+def test_a_table_is_captured_once(db: StreamTables, shop: psycopg.Connection, url: str) -> None:
+    _add(db, url)
+    with pytest.raises(AlreadyExistsError, match="accounts"):
+        db.add_source("again", postgres=url, table="accounts")
+
+
+def test_a_server_that_is_down_fails_the_refresh_and_changes_nothing(
+    db: StreamTables,
+) -> None:
+    with running_server() as own:
+        with psycopg.connect(own.url, autocommit=True) as connection:
+            connection.execute(ENTRIES)
+            connection.execute("INSERT INTO entries VALUES (1, 1, 'x')")
+        db.add_source("entries", postgres=own.url, table="entries")
+        db.create("n", "SELECT count(*) AS n FROM entries")
+        refreshed(db, "n")
+        own.stop(how="immediate")
+        with pytest.raises(TransientError):
+            db.refresh("n")
+        assert_equal_to_query(db, "n")
+        own.start()
+        with psycopg.connect(own.url, autocommit=True) as connection:
+            connection.execute("INSERT INTO entries VALUES (2, 1, 'y')")
+        refreshed(db, "n")
+        assert db.read("n").collect()[0][0] == 2
