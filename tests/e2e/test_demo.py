@@ -36,6 +36,9 @@ def test_the_demo_shows_three_rounds_and_every_table_equal(tmp_path: Path):
         assert [definition.name, "equal", "0", "0"] in proof
     refreshes = [line for line in lines if line[1:2] == ["differential"]]
     assert len(refreshes) >= 12
+    live = lines[lines.index(["Live", "from", "PostgreSQL"]) :]
+    assert [line[0] for line in live if line[2:3] == ["differential"]] == list("123456")
+    assert any(line[-2:] == ["verify:", "equal."] for line in live)
     assert "\x1b" not in done.stdout, "a pipe gets plain text"
     assert (tmp_path / "shop" / MARKER).is_file()
 

