@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Literal, NewType
 
@@ -145,6 +145,8 @@ class Drain:
     position: PgPosition
     versions: Frontier
     at: datetime
+    lags: Mapping[InputId, float] = field(default_factory=dict)
+    """For how many seconds the oldest change of a source had been committed, where it had any."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -87,6 +88,16 @@ class Captures(DefinitionChanges):
             row = connection.execute(statement).first()
         return _drain(row) if row else None
 
+    def recent_drains(self, database: str, since: datetime) -> Sequence[Drain]:
+        """Return the drains that were recorded since a time, oldest first."""
+        statement = (
+            select(drains)
+            .where(drains.c.database == database, drains.c.at >= since)
+            .order_by(drains.c.number)
+        )
+        with self._database.reading() as connection:
+            return [_drain(row) for row in connection.execute(statement)]
+
     def record_drain(self, drain: Drain) -> bool:
         """Record a drain; False when another process recorded this number or a later one."""
         this = drains.c.database == drain.database
@@ -96,6 +107,7 @@ class Captures(DefinitionChanges):
             "snapshot": drain.position.snapshot,
             "lsn": drain.position.lsn,
             "versions": drain.versions,
+            "lags": drain.lags,
             "at": drain.at,
         }
         with self._database.writing() as connection:
@@ -116,4 +128,11 @@ def _capture(row: Row[Any]) -> Capture:
 
 
 def _drain(row: Row[Any]) -> Drain:
-    return Drain(row.database, row.number, PgPosition(row.snapshot, row.lsn), row.versions, row.at)
+    return Drain(
+        row.database,
+        row.number,
+        PgPosition(row.snapshot, row.lsn),
+        row.versions,
+        row.at,
+        row.lags,
+    )

@@ -99,6 +99,7 @@ drains = Table(
     Column("snapshot", Text, nullable=False),
     Column("lsn", Text, nullable=False),
     Column("versions", frontier_text(), nullable=False),
+    Column("lags", options_text(), nullable=False),
     Column("at", UtcText, nullable=False),
 )
 

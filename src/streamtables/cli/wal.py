@@ -24,6 +24,7 @@ FIELDS = (
     "publication",
     "lag_bytes",
     "lag_seconds",
+    "true_lag",
     "pending_changes",
     "drained_at",
     "error",

@@ -164,7 +164,7 @@ def main(kills: int) -> int:
                 with psycopg.connect(url, autocommit=True) as connection:
                     _make(connection)
                 with Chain(warehouse, url) as chain:
-                    chain.add(*TABLES, capture=capture)  # type: ignore[arg-type]
+                    chain.add(*TABLES, capture=capture)
                     for number in range(kills // 3 + 1):
                         how = _one_kill(server, warehouse, url, chance, number)
                         done[how] += 1

@@ -33,11 +33,17 @@ def server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-def url(server: PostgresServer) -> str:
+def url(server: PostgresServer) -> Iterator[str]:
     name = f"db_{uuid4().hex[:8]}"
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return server.url_of(name)
+        yield server.url_of(name)
+        # A server has room for a few slots only.
+        connection.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+            " WHERE database = %s",
+            (name,),
+        )
 
 
 @pytest.fixture

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import cast
 
 import pytest
 
+from streamtables.catalog.models import CaptureMode, CaptureWish
 from streamtables.sources.postgres.capture_mode import CaptureFacts, next_step
 
 BLOCKED = ("wal_level is replica",)
@@ -79,9 +81,9 @@ def test_every_state_has_a_step_with_a_reason():
     ):
         other = "wal" if mode == "triggers" else "triggers"
         facts = CaptureFacts(
-            wish,
-            mode,
-            other if moving else None,
+            cast("CaptureWish", wish),
+            cast("CaptureMode", mode),
+            cast("CaptureMode", other) if moving else None,
             wal_blocks=blocks,
             drained_since_start=drained,
             slot_lost=lost,

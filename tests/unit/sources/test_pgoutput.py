@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamtables.errors import InternalError
-from streamtables.sources.postgres.pgoutput import Decoder, RelationColumn, Transaction, Tuples
+from streamtables.sources.postgres.descriptions import RelationColumn
+from streamtables.sources.postgres.pgoutput import Decoder, Tuples
 
 UNCHANGED = object()
 Value = object
@@ -21,10 +22,16 @@ def begin(xid: int, *, lsn: int = 7, micros: int = 0) -> bytes:
     return b"B" + pack(">qqI", lsn, micros, xid)
 
 
-def relation(oid: int, *columns: str, name: str = "t", identity: str = "d") -> bytes:
+def relation(
+    oid: int,
+    *columns: str,
+    name: str = "t",
+    identity: str = "d",
+    types: Sequence[int] = range(20, 99),
+) -> bytes:
     listed = b"".join(
-        pack(">B", number == 0) + column.encode() + b"\0" + pack(">Ii", 20 + number, -1)
-        for number, column in enumerate(columns)
+        pack(">B", number == 0) + column.encode() + b"\0" + pack(">Ii", kind, -1)
+        for number, (column, kind) in enumerate(zip(columns, types, strict=False))
     )
     head = pack(">I", oid) + b"shop\0" + name.encode() + b"\0" + identity.encode()
     return b"R" + head + pack(">H", len(columns)) + listed
@@ -60,7 +67,9 @@ def rows(tuples: Tuples) -> list[tuple[object, ...]]:
 
 
 def test_nothing_is_nothing() -> None:
-    assert Decoder().decode([]).changes == ()
+    nothing = Decoder().decode([])
+    assert nothing.changes == ()
+    assert nothing.transactions.xids.tolist() == []
 
 
 def test_a_table_is_described_with_its_identity_and_types() -> None:
@@ -100,8 +109,19 @@ def test_values_that_were_not_sent_are_told_from_null() -> None:
 
 
 def test_transactions_have_their_commit_in_time_and_in_the_log() -> None:
-    [one] = Decoder().decode([begin(77, lsn=12, micros=1_000_000)]).transactions
-    assert one == Transaction(77, 12, 946_684_801_000_000, 0)
+    far = 0x16_B374D848
+    found = Decoder().decode([begin(77, lsn=12, micros=1_000_000), begin(2**32 - 1, lsn=far)])
+    begun = found.transactions
+    assert begun.xids.tolist() == [77, 2**32 - 1]
+    assert begun.commit_lsns.tolist() == [12, far]
+    assert begun.commit_times_us.tolist() == [946_684_801_000_000, 946_684_800_000_000]
+    assert begun.messages.tolist() == [0, 1]
+
+
+def test_a_type_that_is_not_the_system_s_has_its_name() -> None:
+    domain = b"Y" + pack(">I", 21) + b"pg_catalog\0int4\0"
+    [change] = Decoder().decode([domain, relation(5, "id", "small"), insert(5, "1", "2")]).changes
+    assert [column.type_name for column in change.relation.columns] == ["", "int4"]
 
 
 def test_a_truncation_names_all_its_tables() -> None:

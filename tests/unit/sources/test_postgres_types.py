@@ -393,10 +393,20 @@ def test_parts_take_each_page_once(pages: int, wanted: int) -> None:
     assert all(above < below for above, below in edges)
 
 
+def test_names_that_delta_does_not_allow_are_refused() -> None:
+    with pytest.raises(SourceUnusableError) as refused:
+        map_columns(
+            table(**{"first name": pg_type("date"), "a{b}": pg_type("date"), "ok": pg_type("date")})
+        )
+    assert '"first name"' in refused.value.detail
+    assert '"a{b}"' in refused.value.detail
+    assert '"ok"' not in refused.value.detail
+
+
 def test_names_in_the_expressions_of_a_copy_are_quoted() -> None:
-    name = "a`\"'\\{b}"
+    name = "a`\"'\\b"
     column = map_columns(table(**{name: pg_type("date")}))[0]
     selected, spark = copy_expressions(column)
-    assert selected == '"a`""\'\\{b}"::pg_catalog.text'
-    assert spark.startswith("CASE WHEN `a``\"'\\{b}` IS NULL")
-    assert "'streamtables: the column \"a`\"\\'\\\\{b}\" has the value '" in spark
+    assert selected == '"a`""\'\\b"::pg_catalog.text'
+    assert spark.startswith("CASE WHEN `a``\"'\\b` IS NULL")
+    assert "'streamtables: the column \"a`\"\\'\\\\b\" has the value '" in spark

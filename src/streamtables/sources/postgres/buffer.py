@@ -23,6 +23,7 @@ from streamtables.sources.postgres.buffer_columns import buffer_name
 from streamtables.sources.postgres.buffer_layout import LAYOUT, Layout, read_layout
 from streamtables.sources.postgres.buffer_marks import read_marks
 from streamtables.sources.postgres.copy_text import copied
+from streamtables.sources.postgres.triggers import reshaped
 from streamtables.sources.postgres.types import MirrorColumn, from_text
 
 _OWN = (
@@ -72,7 +73,8 @@ def read(
     """
     layout = _checked_layout(connection, tag)
     marks = read_marks(connection, tag, layout.source, _after(since))
-    if reason := marks.unexplained:
+    # A statement that looked at the past may have been captured into columns of another type.
+    if reason := marks.unexplained or _altered(connection, tag):
         yield BufferBatch(_no_rows(columns), unexplained=reason)
         return
     cleared = marks.cleared_at is not None
@@ -148,6 +150,10 @@ def _checked_layout(connection: Connection[Any], tag: str) -> Layout:
             hint="Set the capture of the source up again; the table is then copied anew.",
         )
     return layout
+
+
+def _altered(connection: Connection[Any], tag: str) -> str | None:
+    return "captured columns were altered" if reshaped(connection, tag) else None
 
 
 def _select(

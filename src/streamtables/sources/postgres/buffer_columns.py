@@ -12,21 +12,8 @@ from streamtables.sources.postgres.server import SCHEMA
 # For these, values that are equal are also the same to a reader.  Not so 1.0 and 1.00, the two
 # zeros of floating point, `1 day` and `24 hours`, or circles of one size.
 _EQUAL_IS_SAME = frozenset(
-    [
-        "bool",
-        "int2",
-        "int4",
-        "int8",
-        "oid",
-        "uuid",
-        "bytea",
-        "char",
-        "date",
-        "time",
-        "timestamp",
-        "timestamptz",
-    ]
-)
+    ("bool", "int2", "int4", "int8", "oid", "uuid", "bytea", "char", "date", "time")
+) | {"timestamp", "timestamptz"}
 _TEXTS = frozenset(("text", "varchar"))
 
 
@@ -59,7 +46,7 @@ class BufferColumn:
         """What to store, from a row `t` of a transition table."""
         if self.expression:
             # The server's own words; it allows nothing but its own functions in them.
-            return sql.SQL("({})").format(_as_it_stands(self.expression))
+            return sql.SQL("({})").format(sql.SQL(self.expression))
         if self.own_type:
             # The output function, not a cast, which may be anyone's. A row of NULLs is not NULL.
             return sql.SQL(
@@ -98,6 +85,11 @@ class Captured:
         """The table that holds the changes."""
         return buffer_name(self.tag)
 
+    @property
+    def computes(self) -> bool:
+        """Whether there are columns that the server computes when they are read."""
+        return any(column.expression for column in self.columns)
+
     def function(self, event: str) -> sql.Identifier:
         """Return the function that an event calls."""
         return sql.Identifier(SCHEMA, f"{event}_{self.tag}")
@@ -115,7 +107,3 @@ def buffer_name(tag: str) -> sql.Identifier:
 def trigger_name(tag: str, event: str) -> str:
     """Return what a trigger of ours is called."""
     return f"{RESERVED_PREFIX}{tag}_{event}"
-
-
-def _as_it_stands(text: str) -> sql.SQL:
-    return sql.SQL(text.replace("{", "{{").replace("}", "}}"))

@@ -8,9 +8,9 @@ with the changes that explain it, or do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -90,8 +90,13 @@ def read_captured(
     standings: Mapping[InputId, MirrorStanding],
     slot: str,
     settings: Settings,
+    flush: Callable[[str], None],
 ) -> Read:
-    """Read all changes of some captured tables up to the present."""
+    """Read all changes of some captured tables up to the present.
+
+    `flush` has the server write its log out up to a place.  It needs another connection: this one
+    is inside the transaction that reads.
+    """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         read = Read(PgPosition(*wal.current_position(connection)))
@@ -106,7 +111,7 @@ def read_captured(
         for key, item in described.items():
             if item.capture.mode == "triggers":
                 read.tables[key] = item.explained(_read_buffer(connection, item))
-        _read_slot(connection, described, read, slot, settings)
+        _read_slot(connection, described, read, slot, settings, flush)
     reach("changes-read")
     return read
 
@@ -164,12 +169,13 @@ def _read_slot(
     read: Read,
     slot: str,
     settings: Settings,
+    flush: Callable[[str], None],
 ) -> None:
     from_wal = {key: item for key, item in described.items() if item.capture.mode == "wal"}
     if not from_wal:
         return
     upto = Position(read.position.snapshot, read.position.lsn)
-    wal.wait_until_flushed(connection, upto.lsn)
+    flush(upto.lsn)
     found = wal_drain.drain(
         connection,
         slot=slot,
@@ -180,12 +186,21 @@ def _read_slot(
     )
     read.confirm = found.confirmable
     for key, item in from_wal.items():
+        if (misfit := found.misfits.get(item.table.oid)) is not None:
+            read.tables[key] = Unexplained(misfit)
+            continue
         captured = found.captured[item.table.oid]
         if captured.reshaped:
             read.tables[key] = Unexplained(captured.reshaped)
             continue
-        shape = Shape.of(item.table)
-        read.tables[key] = item.explained(ReadTable(None if captured.empty else captured, shape))
+        at = found.committed_us.get(item.table.oid)
+        read.tables[key] = item.explained(
+            ReadTable(
+                None if captured.empty else captured,
+                Shape.of(item.table),
+                None if at is None else datetime.fromtimestamp(at / 1_000_000, UTC),
+            )
+        )
 
 
 def _joined(parts: list[pa.Table], columns: tuple[MirrorColumn, ...]) -> pa.Table:

@@ -33,7 +33,7 @@ from streamtables.errors import (
 from streamtables.fail_points import reach
 from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, Version
 from streamtables.settings import Settings
-from streamtables.sources.postgres import buffer, slot
+from streamtables.sources.postgres import buffer, slot, wal
 from streamtables.sources.postgres.captured_read import (
     Read,
     ReadTable,
@@ -116,12 +116,18 @@ class DatabaseDrain:
             standings,
             mover.ways.name,
             self.shop.settings,
+            self._flushed,
         )
         if self._copied_what_is_unexplained(read.tables):
             return _Again()
         drain = self._applied(last, standings, read)
         self._let_go(connection, mover, read, drain)
         return drain
+
+    def _flushed(self, lsn: str) -> None:
+        server = Server(self.captives[0].capture.server)
+        with server.connected("flush") as connection:
+            wal.wait_until_flushed(connection, lsn)
 
     def _mover(self, connection: Connection[Any], last: Drain | None) -> Mover:
         ways = Ways.of(connection, self.shop.catalog.capture_id())
@@ -215,7 +221,8 @@ class DatabaseDrain:
             # Nothing was captured: the recorded drain shows the same rows.
             return last
         number = last.number + 1 if last else 1
-        drain = Drain(self.database, number, read.position, found_versions, self.shop.clock())
+        now = self.shop.clock()
+        drain = Drain(self.database, number, read.position, found_versions, now, _lags(read, now))
         if not self.shop.catalog.record_drain(drain):
             raise CommitConflictError("another process recorded a drain first")
         reach("drain-recorded")
@@ -242,6 +249,15 @@ class DatabaseDrain:
 @dataclass(frozen=True)
 class _Again:
     """A table was copied: the mirrors no longer stand at one position."""
+
+
+def _lags(read: Read, now: datetime) -> dict[InputId, float]:
+    """Return for how long the oldest change of each source waited."""
+    return {
+        key: (now - item.changed_at).total_seconds()
+        for key, item in read.tables.items()
+        if isinstance(item, ReadTable) and item.captured and item.changed_at
+    }
 
 
 @contextmanager

@@ -52,19 +52,22 @@ def create_buffer(captured: Captured) -> sql.Composed:
     ).format(captured.buffer, sql.SQL("").join(stored))
 
 
-def fingerprint(relation: sql.Composable, columns: sql.Composable) -> sql.Composed:
+def fingerprint(
+    relation: sql.Composable, columns: sql.Composable, *, expressions: bool
+) -> sql.Composed:
     """Return a number that changes when one of the first columns gets another name or type.
 
-    Columns that are added come after these.  One that is dropped keeps its number, without a type;
-    a virtual one also counts its expression.
+    Columns that are added come after these; one that is dropped keeps its number, without a type.
+    With `expressions`, what virtual columns are computed by counts too: that costs a look at one
+    more table in each statement, so only tables that have such columns pay for it.
     """
+    computed = """ # COALESCE((SELECT d.oid::bigint << 32 FROM pg_catalog.pg_attrdef AS d
+        WHERE a.attgenerated = 'v' AND d.adrelid = a.attrelid AND d.adnum = a.attnum), 0)"""
     return sql.SQL(
-        """(SELECT bit_xor(hash_record_extended(ROW(a.attnum, a.attname, a.atttypid,
-        CASE WHEN a.attgenerated = 'v' THEN (SELECT d.oid FROM pg_catalog.pg_attrdef AS d
-            WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END), 0))
+        """(SELECT bit_xor(hashnameextended(a.attname, a.atttypid::bigint * 4096 + a.attnum{}))
     FROM pg_catalog.pg_attribute AS a
     WHERE a.attrelid = {} AND a.attnum BETWEEN 1 AND {})"""
-    ).format(relation, columns)
+    ).format(sql.SQL(computed if expressions else ""), relation, columns)
 
 
 def create_function(captured: Captured, event: str) -> sql.Composed:
@@ -92,7 +95,8 @@ def create_trigger(
 ) -> sql.Composed:
     """Return the statement that makes or replaces a trigger.
 
-    `shape` is the fingerprint of the relation's columns, and how many of them it counts.
+    `shape` is the fingerprint of the relation's columns, and how many of them it counts; a third
+    argument says that expressions count.
     """
     return sql.SQL(
         "CREATE OR REPLACE TRIGGER {} AFTER {} ON {} {} FOR EACH STATEMENT EXECUTE FUNCTION {}({})"
@@ -102,7 +106,9 @@ def create_trigger(
         relation,
         sql.SQL(_TRANSITIONS[event]),
         captured.function(event),
-        sql.SQL(", ").join(sql.Literal(str(part)) for part in shape),
+        sql.SQL(", ").join(
+            sql.Literal(str(part)) for part in (*shape, *(("v",) if captured.computes else ()))
+        ),
     )
 
 
@@ -131,7 +137,9 @@ END IF;
 RETURN NULL;
 END"""
     ).format(
-        fingerprint=fingerprint(sql.SQL("TG_RELID"), sql.SQL("TG_ARGV[1]::int2")),
+        fingerprint=fingerprint(
+            sql.SQL("TG_RELID"), sql.SQL("TG_ARGV[1]::int2"), expressions=captured.computes
+        ),
         unexplained=marker(captured, "X"),
         capture=capture(captured, event),
     )

@@ -43,15 +43,13 @@ ORDER BY w.place
 
 _SET_PATH = "SELECT pg_catalog.set_config('search_path', %s, true)"
 
-_RELATIONS = sql.SQL(
-    """
+_RELATIONS = """
 SELECT n.nspname, c.relname, {fingerprint}, c.relnatts::int4
 FROM unnest(%s::oid[]) WITH ORDINALITY AS w(oid, place)
 JOIN pg_catalog.pg_class c ON c.oid = w.oid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 ORDER BY w.place
 """
-).format(fingerprint=fingerprint(sql.SQL("c.oid"), sql.SQL("c.relnatts")))
 
 _TRIGGERS = """
 SELECT t.tgrelid::int8 FROM pg_catalog.pg_trigger t
@@ -62,15 +60,14 @@ GROUP BY t.tgrelid HAVING count(*) = %s
 """
 
 # The arguments of a trigger are kept one after the other, each with a zero byte at its end.
-_RESHAPED = sql.SQL(
-    """
+_RESHAPED = """
 SELECT s.oid::int8
 FROM (SELECT t.tgrelid AS oid,
              pg_catalog.string_to_array(pg_catalog.encode(t.tgargs, 'escape'), '\\000') AS shape
       FROM pg_catalog.pg_trigger t WHERE t.tgname = %s) AS s
-WHERE s.shape[1]::bigint IS DISTINCT FROM {fingerprint}
+WHERE s.shape[1]::bigint IS DISTINCT FROM
+      CASE WHEN s.shape[3] = 'v' THEN {computed} ELSE {plain} END
 """
-).format(fingerprint=fingerprint(sql.SQL("s.oid"), sql.SQL("s.shape[2]::int2")))
 
 _TAGS = """
 SELECT tag, EXISTS (
@@ -117,7 +114,12 @@ def put_triggers(connection: Connection[Any], captured: Captured, table: PgTable
             sql.SQL("REVOKE ALL ON FUNCTION {}() FROM PUBLIC").format(captured.function(event))
         )
     oids = [table.oid, *(partition.oid for partition in table.partitions)]
-    relations = connection.execute(_RELATIONS, (oids,)).fetchall()
+    statement = sql.SQL(_RELATIONS).format(
+        fingerprint=fingerprint(
+            sql.SQL("c.oid"), sql.SQL("c.relnatts"), expressions=captured.computes
+        )
+    )
+    relations = connection.execute(statement, (oids,)).fetchall()
     for schema, name, number, width in relations:
         relation = sql.Identifier(schema, name)
         for event in EVENTS:
@@ -155,7 +157,12 @@ def reshaped(connection: Connection[Any], tag: str) -> set[int]:
 
     What was written to them since then is not in the buffer.
     """
-    found = connection.execute(_RESHAPED, (trigger_name(tag, "insert"),)).fetchall()
+    place = sql.SQL("s.oid"), sql.SQL("s.shape[2]::int2")
+    statement = sql.SQL(_RESHAPED).format(
+        computed=fingerprint(*place, expressions=True),
+        plain=fingerprint(*place, expressions=False),
+    )
+    found = connection.execute(statement, (trigger_name(tag, "insert"),)).fetchall()
     return {int(row[0]) for row in found}
 
 

@@ -5,9 +5,9 @@ which they became visible.  A drain takes the transactions that its snapshot see
 mirror's last position did not see.  What is committed in the log but not yet visible is held back,
 and the slot stays before it.
 
-A transaction is sent again as long as the slot is not confirmed past the start of its commit
-record.  Invariant: a drain confirms no further than just before the first commit held back, and
-else to its own place in the log, so that a quiet source keeps no log.
+A transaction is sent again as long as the slot does not stand past the start of its commit record.
+Invariant: a drain confirms up to where the first commit begins that it held back, and else to its
+own place in the log, so that a quiet source keeps no log.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class DecodedFetch:
     """How many messages have been read so far."""
     held_back: int | None
     """Where the first commit begins that is held back so far."""
+    committed_us: Mapping[int, int]
+    """By table, when the first of its changes in this fetch was committed."""
 
 
 def position(connection: Connection[Any], *, patience: float = 10.0) -> Position:
@@ -135,10 +137,10 @@ def read_changes(
 
 
 def confirmable(upto: str, held_back: int | None) -> str:
-    """Return how far the slot may be confirmed after a drain: just before what it held back."""
+    """Return how far the slot may be confirmed after a drain; never less than it was before."""
     if held_back is None:
         return upto
-    return lsn_text(min(lsn_number(upto), held_back - 1))
+    return lsn_text(min(lsn_number(upto), held_back))
 
 
 class _Reading:
@@ -149,6 +151,7 @@ class _Reading:
         self._since = since
         self._decoder = Decoder()
         self._open_xid = 0
+        self._open_time_us = 0
         self._messages = 0
         self._held_back: int | None = None
 
@@ -162,11 +165,19 @@ class _Reading:
         first = self._messages
         self._messages += len(messages)
         self._open_xid = int(xids[-1]) & 0xFFFFFFFF
+        times = np.concatenate(([self._open_time_us], begun.commit_times_us))
+        self._open_time_us = int(times[-1])
+        changes = tuple(_taken_changes(decoded, wanted, first))
         return DecodedFetch(
-            tuple(_taken_changes(decoded, wanted, first)),
+            changes,
             tuple(_taken_truncations(decoded, wanted, first)),
             self._messages,
             self._held_back,
+            {
+                part.relation.oid: int(times[np.searchsorted(begun.messages, at - first)].min())
+                for part in reversed(changes)
+                if len(at := np.concatenate((part.old.messages, part.new.messages)))
+            },
         )
 
     def _note_held_back(self, begun: Transactions, visible: Flags) -> None:

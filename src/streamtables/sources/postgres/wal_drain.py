@@ -11,6 +11,7 @@ from psycopg import Connection
 from streamtables.sources.postgres.captured import Captured, Gathering
 from streamtables.sources.postgres.row_events import MirrorShape
 from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.types import ValueDoesNotFitError
 from streamtables.sources.postgres.wal import confirmable, read_changes
 
 
@@ -32,6 +33,10 @@ class Drained:
     confirmable: str
     """How far the slot may be confirmed when every mirror has its changes."""
     messages: int
+    committed_us: Mapping[int, int]
+    """By table, when the first of its changes was committed."""
+    misfits: Mapping[int, str]
+    """By table, which value does not fit its mirror; nothing else is said of such a table."""
 
 
 def drain(
@@ -47,14 +52,22 @@ def drain(
     gatherings = {oid: Gathering(table.shape) for oid, table in tables.items()}
     since = {oid: table.since for oid, table in tables.items()}
     held_back, messages = None, 0
+    committed: dict[int, int] = {}
+    misfits: dict[int, str] = {}
     for fetched in read_changes(
         connection, slot=slot, publication=publication, upto=upto, since=since, fetch=fetch
     ):
         held_back, messages = fetched.held_back, fetched.messages
-        for oid, gathering in gatherings.items():
-            gathering.add(
-                [part for part in fetched.changes if part.relation.oid == oid],
-                [cut.message for cut in fetched.truncations if oid in cut.relations],
-            )
-    captured = {oid: gathering.captured() for oid, gathering in gatherings.items()}
-    return Drained(captured, confirmable(upto.lsn, held_back), messages)
+        committed = {**fetched.committed_us, **committed}
+        for oid in gatherings.keys() - misfits.keys():
+            try:
+                gatherings[oid].add(
+                    [part for part in fetched.changes if part.relation.oid == oid],
+                    [cut.message for cut in fetched.truncations if oid in cut.relations],
+                )
+            except ValueDoesNotFitError as error:
+                # The other tables go on.
+                misfits[oid] = error.message
+    captured = {oid: gatherings[oid].captured() for oid in gatherings.keys() - misfits.keys()}
+    confirm = confirmable(upto.lsn, held_back)
+    return Drained(captured, confirm, messages, committed, misfits)

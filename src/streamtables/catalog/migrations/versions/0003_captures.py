@@ -32,7 +32,7 @@ def upgrade() -> None:
         "drains",
         Column("database", Text, primary_key=True),
         Column("number", BigInteger, primary_key=True, autoincrement=False),
-        *_required("snapshot", "lsn", "versions", "at"),
+        *_required("snapshot", "lsn", "versions", "lags", "at"),
     )
 
 
