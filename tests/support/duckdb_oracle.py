@@ -35,7 +35,9 @@ class _Store:
     free: ClassVar[list[_Store]] = []
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(config={"threads": 1})
+        self.connection = duckdb.connect(
+            config={"threads": 1, "memory_limit": "2GB", "max_temp_directory_size": "0B"}
+        )
         self.filled: set[tuple[str, str]] = set()
         self._columns: dict[tuple[str, str], Columns] = {}
         self._views: dict[str, str] = {}
@@ -138,7 +140,18 @@ class Database:
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run a statement and return its rows."""
-        return self._connection.execute(sql, list(values)).fetchall()
+        try:
+            return self._connection.execute(sql, list(values)).fetchall()
+        except duckdb.OutOfMemoryException:
+            return self._optimised(sql, values)
+
+    def _optimised(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        """Run a statement whose plain plan is a product of all its tables."""
+        self._connection.execute("PRAGMA enable_optimizer")
+        try:
+            return self._connection.execute(sql, list(values)).fetchall()
+        finally:
+            self._connection.execute("PRAGMA disable_optimizer")
 
     @property
     def column_names(self) -> list[str]:
