@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
+from zlib import crc32
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -66,7 +67,11 @@ class Captures(DefinitionChanges):
             rows = connection.execute(statement).all()
         return [CaptureEvent(InputId(row.source_id), row.at, row.kind, row.reason) for row in rows]
 
-    def capture_id(self) -> str:
+    def capture_tag(self, database: str) -> str:
+        """Return what is in the name of our slot for a database; slots of a server share names."""
+        return f"{crc32(f'{self._capture_id()}/{database}'.encode()):08x}"
+
+    def _capture_id(self) -> str:
         """Return what tells this catalog from others on a captured server; made on first use."""
         this = settings.c.name == _CAPTURE_ID
         with self._database.writing() as connection:

@@ -19,7 +19,7 @@ from streamtables.errors import SourceUnusableError, TransientError
 from streamtables.settings import Settings
 from streamtables.sources.postgres import publication
 from streamtables.sources.postgres.status import capture_status
-from tests.support.postgres_chain import Chain, rows_of
+from tests.support.postgres_chain import Chain, rows_of, without_spark
 
 pytestmark = pytest.mark.postgres
 
@@ -270,7 +270,8 @@ def test_a_table_without_identity_stays_with_triggers_and_says_why(
 
 
 def _slot(chain: Chain) -> str:
-    return publication.object_name(chain.catalog.capture_id())
+    [database] = {capture.database for capture in chain.catalog.captures().values()}
+    return publication.object_name(chain.catalog.capture_tag(database))
 
 
 @pytest.mark.parametrize("capture", ["wal", "auto"])
@@ -318,6 +319,69 @@ def test_a_slot_that_holds_back_too_much_leads_back_to_triggers_in_an_orderly_wa
             assert chain.mirror("keyed") == rows_of(shop, "keyed")
         kinds = dict(reversed(chain.reasons("keyed")))
         assert "holds back" in kinds["moving to triggers"]
+
+
+def test_a_table_taken_out_of_the_publication_is_copied_with_that_reason(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="wal")
+    shop.execute(f"ALTER PUBLICATION {_slot(chain)} DROP TABLE keyed")
+    shop.execute("INSERT INTO keyed VALUES (100, 'unseen', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert "publication" in chain.reasons("keyed")[0][1]
+    shop.execute("INSERT INTO keyed VALUES (101, 'seen', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+
+
+def test_two_databases_of_one_server_have_a_slot_each(
+    chain: Chain, shop: psycopg.Connection, own_server: PostgresServer
+) -> None:
+    shop.execute("CREATE DATABASE beside")
+    other = own_server.url_of("beside")
+    with psycopg.connect(other, autocommit=True) as there:
+        there.execute("CREATE TABLE elsewhere (id int PRIMARY KEY)")
+        chain.add("keyed", capture="wal")
+        with without_spark():
+            chain.capture.add("elsewhere", other, "elsewhere", wish="wal")
+        there.execute("INSERT INTO elsewhere VALUES (1)")
+        shop.execute("INSERT INTO keyed VALUES (100, 'x', 1)")
+        assert chain.drain() == {}
+        assert chain.mirror("elsewhere") == rows_of(there, "elsewhere")
+        assert chain.mirror("keyed") == rows_of(shop, "keyed")
+        chain.capture.drop(chain.catalog.source("elsewhere"))
+    shop.execute("DROP DATABASE beside")
+
+
+def test_a_table_made_again_while_it_moves_to_the_wal_is_followed(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="auto")
+    assert chain.modes()["keyed"] == ("triggers", "wal")
+    shop.execute("DROP TABLE keyed")
+    shop.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text, n numeric(10,2))")
+    for number in range(5):
+        shop.execute("INSERT INTO keyed VALUES (%s, 'new', 1)", (number,))
+        assert chain.drain() == {}
+        assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.modes()["keyed"] == ("wal", None)
+
+
+def test_a_copy_that_failed_is_remembered_whatever_else_moves(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    """The others go on to later positions, so the changes in between are in no buffer."""
+    shop.execute("CREATE TABLE wide (id int PRIMARY KEY, n numeric)")
+    chain.add("wide", "bag", capture="auto")
+    shop.execute("INSERT INTO wide VALUES (1, 'NaN')")
+    for number in range(4):
+        shop.execute("INSERT INTO bag VALUES (%s, 'x')", (number,))
+        assert list(chain.drain()) == ["wide"]
+        assert chain.mirror("bag") == rows_of(shop, "bag")
+    shop.execute("UPDATE wide SET n = 2")
+    assert chain.drain() == {}
+    assert chain.mirror("wide") == rows_of(shop, "wide")
 
 
 def test_foreign_wal_does_not_pile_up(chain: Chain, shop: psycopg.Connection) -> None:

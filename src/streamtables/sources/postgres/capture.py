@@ -67,10 +67,10 @@ class PostgresCapture:
             require_server(connection, server)
             table = _described(connection, find_table(connection, table_name), table_name)
             columns = map_columns(table, overrides)
-            ways = Ways.of(connection, self.shop.catalog.capture_id())
+            database = _database(connection)
+            ways = Ways.of(connection, self.shop.catalog.capture_tag(database))
             blocks = ways.blocks(connection, table) if wish == "wal" else ()
             require_capturable(connection, table, blocks)
-            database = _database(connection)
             self._refuse_second(database, table)
             source_id = new_id()
             mirror = Source(
@@ -158,8 +158,11 @@ class PostgresCapture:
         return drain.errors
 
     def _copied_anew(self, captive: Captive, reason: str) -> Captive:
-        """Capture and copy a table once more; the reason is kept until it has worked."""
-        capture = replace(captive.capture, copy_reason=reason)
+        """Capture and copy a table once more; the reason is kept until it has worked.
+
+        A move that was on its way begins anew: it was prepared for the table as it was.
+        """
+        capture = replace(captive.capture, copy_reason=reason, moving_to=None)
         self._note(capture, "copying", reason)
         server = Server(capture.server)
         with server.connected("setup") as connection:
@@ -219,7 +222,7 @@ class PostgresCapture:
 
     def _mover(self, connection: Connection[Any], database: str) -> Mover:
         shop = self.shop
-        ways = Ways.of(connection, shop.catalog.capture_id())
+        ways = Ways.of(connection, shop.catalog.capture_tag(database))
         last = shop.catalog.last_drain(database)
         return Mover(connection, shop.catalog, shop.settings, ways, last, shop.clock())
 

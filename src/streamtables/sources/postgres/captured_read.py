@@ -8,7 +8,7 @@ with the changes that explain it, or do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from streamtables.engine.names import WEIGHT
 from streamtables.fail_points import reach
 from streamtables.positions import InputId, MirrorStanding, PgPosition
 from streamtables.settings import Settings
-from streamtables.sources.postgres import buffer, triggers, wal, wal_drain
+from streamtables.sources.postgres import buffer, publication, triggers, wal, wal_drain
 from streamtables.sources.postgres.captured import Captured
 from streamtables.sources.postgres.facts import PgTable, describe_table
 from streamtables.sources.postgres.row_events import MirrorShape
@@ -100,10 +100,12 @@ def read_captured(
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         read = Read(PgPosition(*wal.current_position(connection)))
+        published = publication.tables(connection, slot)
         described: dict[InputId, _Described] = {}
         for captive in captives:
             key = captive.source.id
-            found = _described(connection, captive.capture, standings[key].position)
+            since = standings[key].position
+            found = _described(connection, captive.capture, since, published)
             if isinstance(found, Unexplained):
                 read.tables[key] = found
             else:
@@ -117,7 +119,7 @@ def read_captured(
 
 
 def _described(
-    connection: Connection[Any], capture: Capture, since: PgPosition
+    connection: Connection[Any], capture: Capture, since: PgPosition, published: Container[int]
 ) -> _Described | Unexplained:
     table = describe_table(connection, capture.relation)
     if table is None:
@@ -125,6 +127,8 @@ def _described(
     reason = unexplained(Shape.from_json(capture.shape), Shape.of(table), truncated=True)
     if reason is None and capture.mode == "triggers":
         reason = _not_captured(connection, capture, table)
+    if reason is None and capture.mode == "wal" and table.oid not in published:
+        reason = "it is no longer in the publication"
     if reason is not None:
         return Unexplained(reason)
     columns = map_columns(table, {k: str(v) for k, v in capture.overrides.items()})

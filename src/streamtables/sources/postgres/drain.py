@@ -130,7 +130,7 @@ class DatabaseDrain:
             wal.wait_until_flushed(connection, lsn)
 
     def _mover(self, connection: Connection[Any], last: Drain | None) -> Mover:
-        ways = Ways.of(connection, self.shop.catalog.capture_id())
+        ways = Ways.of(connection, self.shop.catalog.capture_tag(self.database))
         return Mover(
             connection, self.shop.catalog, self.shop.settings, ways, last, self.shop.clock()
         )
@@ -184,7 +184,8 @@ class DatabaseDrain:
             raise
         except StreamTablesError as error:
             self.errors[captive.source.id] = error
-            return True
+            # The catalog has the reason; what is stored from here on must not lose it.
+            fresh = replace(captive, capture=replace(captive.capture, copy_reason=reason))
         self.captives = tuple(
             fresh if item.source.id == fresh.source.id else item for item in self.captives
         )

@@ -44,7 +44,7 @@ def capture_findings(catalog: Catalog) -> list[CaptureFinding]:
 def _of_server(
     catalog: Catalog, connection: Connection[Any], shown: str, captures: list[Capture]
 ) -> Iterator[CaptureFinding]:
-    ways = Ways.of(connection, catalog.capture_id())
+    ways = Ways.of(connection, catalog.capture_tag(captures[0].database))
     by_wal = [c for c in captures if "wal" in (c.mode, c.moving_to)]
     yield CaptureFinding(shown, False, f"{len(captures)} tables captured, {len(by_wal)} by WAL")
     for capture in captures:

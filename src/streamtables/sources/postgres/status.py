@@ -75,7 +75,7 @@ def _of_server(
         with server.connected("status") as connection:
             tags = [c.tag for c in captures if "triggers" in (c.mode, c.moving_to)]
             pending = buffer.pending(connection, tags)
-            ways = Ways.of(connection, catalog.capture_id())
+            ways = Ways.of(connection, catalog.capture_tag(captures[0].database))
             return [_asked(catalog, connection, c, ways, pending, now) for c in captures]
     except StreamTablesError as error:
         return [_known(catalog, capture, now, error=error.message) for capture in captures]
