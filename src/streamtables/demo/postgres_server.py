@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 _USER = "postgres"
 # PostgreSQL refuses to run as root; the binaries then run as `nobody`, which every system has.
@@ -43,7 +44,7 @@ class PostgresServer:
 
     def url_of(self, database: str, user: str = _USER, password: str = "") -> str:
         """Where to connect to for another database or as another role."""
-        secret = f":{password}" if password else ""
+        secret = f":{quote(password, safe='')}" if password else ""
         return f"postgresql://{user}{secret}@127.0.0.1:{self.port}/{database}"
 
     def create(self) -> None:

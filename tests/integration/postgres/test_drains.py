@@ -15,9 +15,10 @@ import pytest
 from deltalake import DeltaTable
 
 from streamtables.demo.postgres_server import PostgresServer, running_server
-from streamtables.errors import SourceUnusableError, TransientError
+from streamtables.errors import ConfigError, SourceUnusableError, TransientError
 from streamtables.settings import Settings
 from streamtables.sources.postgres import publication
+from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.status import capture_status
 from tests.support.postgres_chain import Chain, rows_of, without_spark
 
@@ -513,6 +514,76 @@ def test_partitions_are_captured_wherever_rows_are_written(
         shop.execute(statement)
         assert chain.drain() == {}, statement
         assert chain.mirror("parts") == rows_of(shop, "parts"), statement
+
+
+ROLE = """
+CREATE ROLE {owner};
+CREATE ROLE {role} LOGIN PASSWORD 'secret word';
+GRANT CONNECT, CREATE ON DATABASE {database} TO {role};
+GRANT {owner} TO {role};
+ALTER ROLE {role} REPLICATION;
+ALTER TABLE keyed OWNER TO {owner};
+ALTER TABLE bag OWNER TO {owner};
+"""
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_the_documented_role_is_enough_and_its_password_stays_a_secret(
+    tmp_path: Path,
+    shop: psycopg.Connection,
+    own_server: PostgresServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capture: str,
+) -> None:
+    database, tag = shop.info.dbname, uuid4().hex[:8]
+    names = {"owner": f"owner_{tag}", "role": f"role_{tag}", "database": database}
+    shop.execute(ROLE.format(**names))
+    monkeypatch.setenv("SHOP_URL", own_server.url_of(database, names["role"], "secret word"))
+    with Chain(tmp_path / "w", "${env:SHOP_URL}") as chain:
+        chain.add("keyed", "bag", capture=capture)
+        for number in range(3):
+            shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (100 + number,))
+            shop.execute("UPDATE bag SET b = %s", (str(number),))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+            assert chain.mirror("bag") == rows_of(shop, "bag")
+        shop.execute("INSERT INTO keyed VALUES (200, 'x', 1)")
+        for name in ("keyed", "bag"):
+            chain.capture.drop(chain.catalog.source(name))
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"secret" not in stored
+
+
+def test_a_password_in_the_address_is_refused(chain: Chain, own_server: PostgresServer) -> None:
+    address = own_server.url_of("postgres", password="secret")
+    with pytest.raises(ConfigError) as refused:
+        chain.capture.add("x", address, "t")
+    assert "secret" not in str(refused.value)
+    assert "${env:SHOP_URL}" in refused.value.hint
+
+
+def test_a_url_that_cannot_be_read_does_not_show_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_URL", "postgresql://me:my secret@127.0.0.1/x")
+    with pytest.raises(ConfigError) as refused, Server("${env:SHOP_URL}").connected("test"):
+        pass
+    shown = f"{refused.value.message} {refused.value.detail} {refused.value.hint}"
+    assert "my secret" not in shown
+    assert refused.value.__cause__ is None
+
+
+def test_an_error_of_the_server_does_not_repeat_the_password(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_URL", own_server.url_of("no_secret_here", password="no_secret_here"))
+    with (
+        pytest.raises(SourceUnusableError) as refused,
+        Server("${env:SHOP_URL}").connected("test"),
+    ):
+        pass
+    shown = f"{refused.value.message} {refused.value.detail} {refused.value.hint}"
+    assert "no_secret_here" not in shown
 
 
 def test_a_server_that_is_gone_is_a_passing_error(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ class PostgresCapture:
     ) -> Source:
         """Capture a table and copy it; afterwards its mirror is a source like any other."""
         server = Server(address)
+        server.require_reference()
         with server.connected("setup") as connection:
             require_server(connection, server)
             table = _described(connection, find_table(connection, table_name), table_name)

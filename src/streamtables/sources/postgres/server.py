@@ -53,6 +53,15 @@ class Server:
                 hint="Write postgresql://user@host:port/database, or a reference such as "
                 "${env:SHOP_URL} to one.",
             )
+        try:
+            conninfo_to_dict(found)
+        except psycopg.Error:
+            # What the driver says repeats the part that it cannot read, often the password.
+            raise ConfigError(
+                "the URL of the PostgreSQL database cannot be read",
+                hint="Characters such as @ : / # and blanks in a password are written as %40 %3A "
+                "%2F %23 %20.",
+            ) from None
         return found
 
     @property
@@ -63,6 +72,16 @@ class Server:
         parts = urlsplit(self.url)
         host = parts.hostname or parse_qs(parts.query).get("host", ["localhost"])[0]
         return f"{host}:{parts.port or 5432}{unquote(parts.path)}"
+
+    def require_reference(self) -> None:
+        """Refuse a password that would be stored as it is."""
+        if not self.address.startswith("${") and conninfo_to_dict(self.url).get("password"):
+            raise ConfigError(
+                "the address of the PostgreSQL database has a password in it",
+                detail="Addresses are stored in the catalog; passwords never are.",
+                hint="Put the URL into an environment variable or a file, and give a reference to "
+                "it: ${env:SHOP_URL} or ${file:/run/secrets/shop_url}.",
+            )
 
     def jdbc(self) -> tuple[str, dict[str, str]]:
         """Return the address for Java, and the properties that hold user, password and TLS."""
