@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import psycopg
@@ -85,7 +84,7 @@ class Chain:
         self.catalog = Catalog.open(default_location(warehouse))
         sessions = SparkSessions(SparkSettings(jars_dir=warehouse))
         shop = Workshop(self.catalog, sessions, settings or Settings(), lambda: datetime.now(UTC))
-        self.capture = PostgresCapture(shop, warehouse)
+        self.capture = PostgresCapture(shop, warehouse, copied_by_deltalake)
 
     def __enter__(self) -> Chain:
         return self
@@ -95,14 +94,12 @@ class Chain:
 
     def add(self, *tables: str, capture: Any = "triggers") -> None:
         """Capture some tables under their own names."""
-        with without_spark():
-            for table in tables:
-                self.capture.add(table, self.url, table, wish=capture)
+        for table in tables:
+            self.capture.add(table, self.url, table, wish=capture)
 
     def drain(self) -> dict[str, StreamTablesError]:
         """Bring all mirrors to the present; return what went wrong, by source."""
-        with without_spark():
-            errors = self.capture.drain(self.catalog.sources())
+        errors = self.capture.drain(self.catalog.sources())
         return {self.catalog.source(key).name: error for key, error in errors.items()}
 
     def mirror(self, name: str) -> Bag:
@@ -136,11 +133,6 @@ class Chain:
         """Return the steps of a capture, newest first."""
         events = self.catalog.capture_events(self.catalog.source(name).id)
         return [(event.kind, event.reason) for event in events]
-
-
-def without_spark() -> Any:
-    """Let first copies be made by deltalake."""
-    return patch("streamtables.sources.postgres.capture.copy_table", copied_by_deltalake)
 
 
 def rows_of(connection: psycopg.Connection[Any], table: str) -> Bag:

@@ -5,9 +5,9 @@ Adding one leaves nothing behind when it fails; dropping one leaves nothing behi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from streamtables.engine.describe import describe
 from streamtables.engine.removal import remove_own_table
 from streamtables.errors import AlreadyExistsError, SourceMissingError, StreamTablesError
 from streamtables.fail_points import reach
-from streamtables.positions import Drain, InputId, Sequence, Version
+from streamtables.positions import InputId, Sequence, Version
 from streamtables.sources.postgres import publication, triggers
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
@@ -50,7 +50,7 @@ class PostgresCapture:
 
     shop: Workshop
     warehouse: Path
-    _drained: dict[str, Drain] = field(default_factory=dict)
+    copy: Callable[..., Copied] = copy_table
 
     def add(
         self,
@@ -147,16 +147,25 @@ class PostgresCapture:
         return drain.versions[source.id]
 
     def _drain(self, database: str) -> dict[InputId, StreamTablesError]:
+        first, *_ = self._captives(database)
+        drain = DatabaseDrain(
+            database,
+            Server(first.capture.server),
+            self.shop,
+            lambda: self._captives(database),
+            self._copied_anew,
+        )
+        drain.run()
+        return drain.errors
+
+    def _captives(self, database: str) -> tuple[Captive, ...]:
         captures = self.shop.catalog.captures()
         sources = {source.id: source for source in self.shop.catalog.sources()}
-        captives = tuple(
+        return tuple(
             Captive(sources[key], capture)
             for key, capture in captures.items()
             if capture.database == database and key in sources
         )
-        drain = DatabaseDrain(database, captives, self.shop, self._copied_anew)
-        drain.run()
-        return drain.errors
 
     def _copied_anew(self, captive: Captive, reason: str) -> Captive:
         """Capture and copy a table once more; the reason is kept until it has worked.
@@ -241,7 +250,7 @@ class PostgresCapture:
         *,
         head: Version | None,
     ) -> Copied:
-        return copy_table(
+        return self.copy(
             server,
             table,
             columns,

@@ -78,17 +78,21 @@ class DatabaseDrain:
     """One drain of one database; used once."""
 
     database: str
-    captives: tuple[Captive, ...]
+    server: Server
     shop: Workshop
+    load: Callable[[], tuple[Captive, ...]]
+    """Gives the captured tables of the database as they are when the drain begins."""
     copy_anew: Callable[[Captive, str], Captive]
     """Copies a table whose captured changes do not tell all; given the reason."""
+    captives: tuple[Captive, ...] = ()
     errors: dict[InputId, StreamTablesError] = field(default_factory=dict)
     heads: dict[InputId, Version] = field(default_factory=dict)
 
     def run(self) -> Drain | None:
         """Bring all mirrors to one position and record it; None when there is nothing to pin."""
-        server = Server(self.captives[0].capture.server)
-        with server.connected("drain") as connection, _alone(connection, self.database):
+        with self.server.connected("drain") as connection, _alone(connection, self.database):
+            # Only now: whoever drained before may have moved captures, or marked them for a copy.
+            self.captives = self.load()
             for _ in range(_ROUNDS):
                 try:
                     done = self._once(connection)
@@ -125,8 +129,7 @@ class DatabaseDrain:
         return drain
 
     def _flushed(self, lsn: str) -> None:
-        server = Server(self.captives[0].capture.server)
-        with server.connected("flush") as connection:
+        with self.server.connected("flush") as connection:
             wal.wait_until_flushed(connection, lsn)
 
     def _mover(self, connection: Connection[Any], last: Drain | None) -> Mover:
