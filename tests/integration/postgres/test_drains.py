@@ -614,6 +614,27 @@ def test_an_error_of_the_server_does_not_repeat_the_password(
     assert "no_secret_here" not in shown
 
 
+def test_a_server_that_does_not_log_enough_is_captured_by_triggers_and_says_why(
+    tmp_path: Path,
+) -> None:
+    with (
+        running_server(wal_level="replica") as own,
+        psycopg.connect(own.url, autocommit=True) as connection,
+        Chain(tmp_path / "w", own.url) as chain,
+    ):
+        connection.execute("CREATE TABLE t (id int PRIMARY KEY)")
+        with pytest.raises(SourceUnusableError) as refused:
+            chain.add("t", capture="wal")
+        assert "wal_level" in refused.value.detail
+        assert chain.catalog.sources() == ()
+        chain.add("t", capture="auto")
+        connection.execute("INSERT INTO t VALUES (1)")
+        assert chain.drain() == {}
+        assert chain.mirror("t") == rows_of(connection, "t")
+        [capture] = chain.catalog.captures().values()
+        assert (capture.mode, "wal_level" in capture.note) == ("triggers", True)
+
+
 def test_a_server_that_is_gone_is_a_passing_error(tmp_path: Path) -> None:
     with running_server() as own, psycopg.connect(own.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id int PRIMARY KEY)")

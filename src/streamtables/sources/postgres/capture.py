@@ -6,7 +6,7 @@ Adding one leaves nothing behind when it fails; dropping one leaves nothing behi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,13 @@ from streamtables.catalog.models import (
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.engine.removal import remove_own_table
-from streamtables.errors import AlreadyExistsError, SourceMissingError, StreamTablesError
+from streamtables.errors import (
+    AlreadyExistsError,
+    SourceMissingError,
+    SourceUnusableError,
+    StreamTablesError,
+    TransientError,
+)
 from streamtables.fail_points import reach
 from streamtables.positions import InputId, Sequence, Version
 from streamtables.sources.postgres import publication, triggers
@@ -64,7 +70,7 @@ class PostgresCapture:
         """Capture a table and copy it; afterwards its mirror is a source like any other."""
         server = Server(address)
         server.require_reference()
-        with server.connected("setup") as connection:
+        with _reached(server) as connection:
             require_server(connection, server)
             table = _described(connection, find_table(connection, table_name), table_name)
             columns = map_columns(table, overrides)
@@ -285,6 +291,24 @@ class PostgresCapture:
                 self._end(connection, capture)
             remove_own_table(mirror.location, self.warehouse)
             raise
+
+
+@contextmanager
+def _reached(server: Server) -> Iterator[Connection[Any]]:
+    """Give a connection to a server that is asked for the first time.
+
+    That it does not answer is then more likely a wrong address than something that passes.
+    """
+    with ExitStack() as stack:
+        try:
+            connection = stack.enter_context(server.connected("setup"))
+        except TransientError as error:
+            raise SourceUnusableError(
+                f"the PostgreSQL server {server.shown} cannot be reached",
+                detail=error.detail,
+                hint="Check host and port of the address, and that the server runs.",
+            ) from error
+        yield connection
 
 
 def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
