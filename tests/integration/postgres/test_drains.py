@@ -268,6 +268,20 @@ def test_processes_that_drain_together_take_turns(
     assert "copied" not in [kind for kind, _ in chain.reasons("keyed")]
 
 
+def test_auto_moves_to_the_wal_also_on_a_server_that_is_busy_with_other_things(
+    tmp_path: Path, shop: psycopg.Connection, url: str
+) -> None:
+    with Chain(tmp_path / "w", url, Settings(wal_max_lag_bytes=0)) as chain:
+        chain.add("keyed", capture="auto")
+        shop.execute("CREATE TABLE noise (t text)")
+        for number in range(4):
+            shop.execute("INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 500)")
+            shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (100 + number,))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+        assert chain.modes() == {"keyed": ("wal", None)}
+
+
 def test_auto_moves_to_the_wal_and_leaves_no_trigger_behind(
     chain: Chain, shop: psycopg.Connection
 ) -> None:

@@ -113,7 +113,8 @@ def read_captured(
         for key, item in described.items():
             if item.capture.mode == "triggers":
                 read.tables[key] = item.explained(_read_buffer(connection, item))
-        _read_slot(connection, described, read, slot, settings, flush)
+        captures = [captive.capture for captive in captives]
+        _read_slot(connection, described, captures, read, slot, settings, flush)
     reach("changes-read")
     return read
 
@@ -170,14 +171,16 @@ def _from_buffer(connection: Connection[Any], item: _Described) -> ReadTable | U
 def _read_slot(
     connection: Connection[Any],
     described: Mapping[InputId, _Described],
+    captures: Sequence[Capture],
     read: Read,
     slot: str,
     settings: Settings,
     flush: Callable[[str], None],
 ) -> None:
-    from_wal = {key: item for key, item in described.items() if item.capture.mode == "wal"}
-    if not from_wal:
+    if not any("wal" in (c.mode, c.moving_to) for c in captures):
         return
+    # Where tables only move to the WAL nothing is taken, but the slot has to move on.
+    from_wal = {key: item for key, item in described.items() if item.capture.mode == "wal"}
     upto = Position(read.position.snapshot, read.position.lsn)
     flush(upto.lsn)
     found = wal_drain.drain(

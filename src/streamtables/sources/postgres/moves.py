@@ -22,6 +22,7 @@ from streamtables.sources.postgres import publication, slot, triggers
 from streamtables.sources.postgres.capture_mode import CaptureFacts, CaptureStep, next_step
 from streamtables.sources.postgres.facts import PgTable, describe_table
 from streamtables.sources.postgres.slot import SlotFacts
+from streamtables.sources.postgres.snapshot import lsn_number
 from streamtables.sources.postgres.wal_blocks import (
     ServerFacts,
     server_facts,
@@ -112,12 +113,22 @@ class Mover:
             moving_to=capture.moving_to,
             wal_blocks=self.ways.blocks(self.connection, table),
             drained_since_start=drained,
-            lag_bytes=self.ways.slot.lag_bytes,
+            lag_bytes=self._behind_the_last_drain(),
             lag_bytes_max=self.settings.wal_max_lag_bytes,
             slot_lost=slot.what_broke(self.ways.slot, confirmed) if uses_slot else "",
             retained_bytes=self.ways.slot.retained_bytes,
             retained_bytes_max=self.settings.slot_max_retained_bytes,
         )
+
+    def _behind_the_last_drain(self) -> int:
+        """Return how much of the log before the last drain the slot has not confirmed.
+
+        What was written since is new to triggers too, so it says nothing about the WAL.
+        """
+        confirmed = self.ways.slot.confirmed_flush_lsn
+        if self.last is None or not confirmed:
+            return self.ways.slot.lag_bytes
+        return max(0, lsn_number(self.last.position.lsn) - lsn_number(confirmed))
 
     def tidied(self, captures: Sequence[Capture]) -> None:
         """Take down what no capture uses any more; what a crash left behind, too."""
