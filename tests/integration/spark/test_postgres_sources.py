@@ -142,7 +142,7 @@ def test_a_new_column_a_dropped_one_and_another_type_are_followed(
     refreshed(db, "totals")
     shop.execute("ALTER TABLE entries ADD COLUMN at date DEFAULT '2026-01-01'")
     shop.execute("INSERT INTO entries VALUES (1, 3, 'z', '2026-02-02')")
-    refreshed(db, "totals")
+    assert refreshed(db, "totals").reason.code != "rebuild"
     _same_as_in_postgres(db, shop, "totals", QUERY)
     shop.execute("ALTER TABLE entries DROP COLUMN note")
     shop.execute("ALTER TABLE entries ALTER COLUMN amount TYPE numeric(14,3) USING amount * 2")

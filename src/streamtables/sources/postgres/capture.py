@@ -322,7 +322,8 @@ def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
 
 
 def _column(column: MirrorColumn) -> Column:
-    return Column(column.name, column.spark_type, not column.pg.not_null)
+    # In the spelling of the Delta log, with which it is compared.
+    return Column(column.name, column.spark_type.lower(), not column.pg.not_null)
 
 
 def _database(connection: Connection[Any]) -> str:
