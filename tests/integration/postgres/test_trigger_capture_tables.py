@@ -129,7 +129,7 @@ def test_generated_columns_are_captured_with_their_values(database: str):
 
 
 def test_names_that_our_own_words_could_be_mistaken_for_are_captured(database: str):
-    names = ["tg_relid", "found", "relation", "known", "o", "n", "t", "half", 'a"b', "A%sb{0}", "p"]
+    names = ["tg_relid", "found", "relation", "known", "o", "n", "t", "half", 'a"b', "A%sb[0]", "p"]
     columns = sql.SQL(", ").join(sql.SQL("{} int").format(sql.Identifier(name)) for name in names)
     with psycopg.connect(database, autocommit=True) as connection:
         table = sql.Identifier('Odd "name"')

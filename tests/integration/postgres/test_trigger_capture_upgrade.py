@@ -19,17 +19,17 @@ CREATE TABLE {SCHEMA}.changes_{TAG} (
     __st_seq bigint GENERATED ALWAYS AS IDENTITY,
     __st_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     __st_at timestamptz DEFAULT transaction_timestamp(), __st_action "char" NOT NULL,
-    old_id int, new_id int, old_mood mood, new_mood mood, "old_a b" numeric(8, 2), "new_a b" numeric(8, 2));
+    old_id int, new_id int, old_mood mood, new_mood mood, "old_A.b" numeric(8, 2), "new_A.b" numeric(8, 2));
 CREATE FUNCTION {SCHEMA}.insert_{TAG}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
-    INSERT INTO {SCHEMA}.changes_{TAG} (__st_action, new_id, new_mood, "new_a b")
-    SELECT 'I', id, mood, "a b" FROM __st_new; RETURN NULL; END$$;
+    INSERT INTO {SCHEMA}.changes_{TAG} (__st_action, new_id, new_mood, "new_A.b")
+    SELECT 'I', id, mood, "A.b" FROM __st_new; RETURN NULL; END$$;
 CREATE FUNCTION {SCHEMA}.delete_{TAG}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
-    INSERT INTO {SCHEMA}.changes_{TAG} (__st_action, old_id, old_mood, "old_a b")
-    SELECT 'D', id, mood, "a b" FROM __st_old; RETURN NULL; END$$;
+    INSERT INTO {SCHEMA}.changes_{TAG} (__st_action, old_id, old_mood, "old_A.b")
+    SELECT 'D', id, mood, "A.b" FROM __st_old; RETURN NULL; END$$;
 CREATE FUNCTION {SCHEMA}.update_{TAG}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
     INSERT INTO {SCHEMA}.changes_{TAG}
-        (__st_action, old_id, new_id, old_mood, new_mood, "old_a b", "new_a b")
-    SELECT 'U', o.id, n.id, o.mood, n.mood, o."a b", n."a b"
+        (__st_action, old_id, new_id, old_mood, new_mood, "old_A.b", "new_A.b")
+    SELECT 'U', o.id, n.id, o.mood, n.mood, o."A.b", n."A.b"
     FROM __st_old o JOIN __st_new n USING (id); RETURN NULL; END$$;
 CREATE FUNCTION {SCHEMA}.truncate_{TAG}() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
     INSERT INTO {SCHEMA}.changes_{TAG} (__st_action) VALUES ('T'); RETURN NULL; END$$;
@@ -50,7 +50,7 @@ def mirror(database: str) -> Mirror:
     run(
         database,
         "CREATE TYPE mood AS ENUM ('sad', 'happy')",
-        'CREATE TABLE items (id int PRIMARY KEY, mood mood, "a b" numeric(8, 2))',
+        'CREATE TABLE items (id int PRIMARY KEY, mood mood, "A.b" numeric(8, 2))',
         "INSERT INTO items SELECT n, 'sad', n FROM generate_series(1, 9) n",
     )
     mirror = Mirror(database, "public.items")
