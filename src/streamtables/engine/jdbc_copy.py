@@ -25,7 +25,7 @@ SESSION = {
     "idle_in_transaction_session_timeout": "0",
     "client_encoding": "UTF8",
 }
-"""The texts of values depend on these; they have to be those of every session that captures."""
+"""The texts of values depend on these: every session sets them, that copies and that captures."""
 
 _ROWS_PER_FETCH = 10_000
 

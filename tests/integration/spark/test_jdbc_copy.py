@@ -19,7 +19,6 @@ from streamtables.engine import jdbc_copy
 from streamtables.engine.arrow_image import row_codes
 from streamtables.engine.jdbc_copy import CopyColumn, TableCopy, read_snapshot
 from streamtables.engine.session import SparkSessions
-from streamtables.sources.postgres import server as capturing
 from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
 from streamtables.sources.postgres.parts import ctid_parts
 from streamtables.sources.postgres.server import Server
@@ -307,10 +306,6 @@ def test_names_may_hold_any_character_that_delta_takes(database: str, spark: Spa
         table = described(connection)
         copied = read_snapshot(spark, copy_of(database, table, snapshot)).toArrow()
         assert_same(copied, from_texts(connection, table))
-
-
-def test_a_copy_is_read_under_the_settings_of_every_capturing_session() -> None:
-    assert jdbc_copy.SESSION == capturing._SESSION
 
 
 def test_the_plan_of_a_copy_does_not_show_the_password(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -10,6 +11,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.engine.mirror_merge import merge_spooled
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
@@ -17,6 +19,7 @@ from streamtables.errors import (
     SourceUnusableError,
     TransientError,
 )
+from streamtables.sources.postgres import mirror
 from tests.support.bags import bag_of
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
 
@@ -113,6 +116,56 @@ def test_a_transaction_over_two_tables_is_seen_whole_or_not_at_all(
         late.commit()
     refreshed(db, "checked")
     _same_as_in_postgres(db, shop, "checked", check)
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_changes_too_many_for_the_driver_go_through_spark(
+    db: StreamTables,
+    shop: psycopg.Connection,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capture: str,
+) -> None:
+    shop.execute("ALTER TABLE entries REPLICA IDENTITY FULL")
+    _add(db, url, capture)
+    db.create("totals", QUERY)
+    refreshed(db, "totals")
+    monkeypatch.setattr(mirror, "SMALL_ROWS", 0)
+    merged: list[str] = []
+
+    def noted(*arguments: Any, **more: Any) -> Any:
+        merged.append(arguments[2])
+        return merge_spooled(*arguments, **more)
+
+    monkeypatch.setattr(mirror, "merge_spooled", noted)
+    for statements in (
+        [
+            "INSERT INTO entries VALUES (3, 5, 'new'), (2, 20, NULL)",
+            "UPDATE accounts SET id = id + 10",
+        ],
+        ["DELETE FROM entries WHERE ctid = (SELECT min(ctid) FROM entries WHERE account = 2)"],
+        ["UPDATE accounts SET owner = 'cleo', id = id - 10", "DELETE FROM accounts WHERE id = 2"],
+        [
+            "TRUNCATE entries, accounts",
+            "INSERT INTO accounts VALUES (1, 'ann', 1)",
+            "INSERT INTO entries VALUES (1, 7, 'x'), (1, 7, 'x')",
+        ],
+    ):
+        for statement in statements:
+            shop.execute(statement)
+        refreshed(db, "totals")
+        _same_as_in_postgres(db, shop, "totals", QUERY)
+        for name in ("accounts", "entries"):
+            _mirror_is_the_table(db, shop, name)
+    assert len(merged) >= 6
+
+
+def _mirror_is_the_table(db: StreamTables, shop: psycopg.Connection, name: str) -> None:
+    [source] = [item for item in db.sources() if item.name == name]
+    columns = [column.name for column in source.columns]
+    rows = db.spark.read.format("delta").load(source.location).select(*columns).collect()
+    expected = shop.execute(f"SELECT {', '.join(columns)} FROM {name}").fetchall()
+    assert bag_of(map(tuple, rows)) == bag_of(expected)
 
 
 def test_a_source_that_is_dropped_leaves_nothing_behind(

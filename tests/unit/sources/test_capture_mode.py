@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import product
 from typing import cast
 
-import pytest
-
 from streamtables.catalog.models import CaptureMode, CaptureWish
 from streamtables.sources.postgres.capture_mode import CaptureFacts, next_step
 
@@ -63,8 +61,7 @@ def test_a_server_that_stops_allowing_the_wal_is_followed_only_where_the_choice_
     assert step(mode="wal", wish="wal", wal_blocks=BLOCKED) == ("stay", "wal")
 
 
-@pytest.mark.parametrize("mode", ["triggers", "wal"])
-def test_a_move_to_triggers_ends_after_a_drain(mode):
+def test_a_move_to_triggers_ends_after_a_drain():
     facts = {"mode": "wal", "moving_to": "triggers"}
     assert step(**facts) == ("stay", "wal")
     assert step(**facts, drained_since_start=True) == ("finish", "triggers")

@@ -16,6 +16,7 @@ import psycopg
 from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 
+from streamtables.engine.jdbc_copy import SESSION
 from streamtables.errors import ConfigError, SourceUnusableError, StreamTablesError, TransientError
 from streamtables.settings import resolve_secret
 
@@ -23,17 +24,6 @@ OLDEST, NEWEST = 14, 18
 SCHEMA = "streamtables_capture"
 """Where everything of ours on a captured server is: buffers, functions, records."""
 
-# The text of a value depends on these; both ways of capture read texts.
-_SESSION = {
-    "DateStyle": "ISO, YMD",
-    "IntervalStyle": "iso_8601",
-    "TimeZone": "UTC",
-    "bytea_output": "hex",
-    "extra_float_digits": "1",
-    "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "0",
-    "client_encoding": "UTF8",
-}
 _CONNECT_SECONDS = 10
 
 
@@ -110,7 +100,7 @@ class Server:
                 application_name=f"streamtables {role}",
                 options=" ".join(
                     f"-c {name}={value.replace(' ', chr(92) + ' ')}"
-                    for name, value in _SESSION.items()
+                    for name, value in SESSION.items()
                 ),
                 # Statements differ with each table, and poolers lose prepared ones.
                 prepare_threshold=None,

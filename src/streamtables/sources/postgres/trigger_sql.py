@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from psycopg import sql
 
+from streamtables.engine.jdbc_copy import SESSION
 from streamtables.sources.postgres.buffer_columns import Captured
 from streamtables.sources.postgres.capture_sql import capture, marker
 
 EVENTS = ("insert", "update", "delete", "truncate")
 
-# What the text of a value depends on, for types that are stored as text; as in `server`.
-_TEXT_SETTINGS = (
-    ("DateStyle", "ISO, YMD"),
-    ("IntervalStyle", "iso_8601"),
-    ("TimeZone", "UTC"),
-    ("bytea_output", "hex"),
-    ("extra_float_digits", "1"),
+# What the text of a value depends on, for types that are stored as text.
+_TEXT_SETTINGS = tuple(
+    (name, SESSION[name])
+    for name in ("DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "extra_float_digits")
 )
 _TRANSITIONS = {
     "insert": "REFERENCING NEW TABLE AS __st_new",
