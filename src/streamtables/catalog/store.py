@@ -5,6 +5,10 @@
     library_changes.py      views and functions: add, replace, drop
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
+    leases.py               who leads
+    rules.py                what people say holds tables back
+    events.py               what people should know
+    epochs.py               which versions belong together
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -21,10 +25,14 @@ from sqlalchemy import select
 from streamtables.catalog.captures import Captures
 from streamtables.catalog.database import Database
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
+from streamtables.catalog.epochs import Epochs
+from streamtables.catalog.events import Events
+from streamtables.catalog.leases import Leases
 from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
 from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.refresh_records import RefreshRecords
+from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.standings import Standings, load_standings
 from streamtables.catalog.upgrade import open_database
@@ -33,7 +41,16 @@ from streamtables.positions import InputId
 _GENERATION = select(catalog_meta.c.generation)
 
 
-class Catalog(Captures, LibraryChanges, Standings, RefreshRecords):
+class Catalog(
+    Captures,
+    SchedulingRules,
+    LibraryChanges,
+    Standings,
+    RefreshRecords,
+    Leases,
+    Events,
+    Epochs,
+):
     """An open catalog; safe to share between threads."""
 
     def __init__(self, database: Database) -> None:

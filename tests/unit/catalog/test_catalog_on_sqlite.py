@@ -18,6 +18,12 @@ from tests.unit.catalog.contract import (
     RefreshContract,
     SnapshotContract,
 )
+from tests.unit.catalog.scheduler_contract import (
+    EpochContract,
+    EventsContract,
+    LeaseContract,
+    RulesContract,
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +59,22 @@ class TestRefreshes(RefreshContract):
 
 
 class TestSnapshots(SnapshotContract):
+    pass
+
+
+class TestLeases(LeaseContract):
+    pass
+
+
+class TestRules(RulesContract):
+    pass
+
+
+class TestEvents(EventsContract):
+    pass
+
+
+class TestEpochs(EpochContract):
     pass
 
 
