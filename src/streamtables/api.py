@@ -40,13 +40,15 @@ from streamtables.errors import (
 )
 from streamtables.explanation import Explanation, explain_plan
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
-from streamtables.refresh.moments import require_one_moment
+from streamtables.refresh.moments import one_moment
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.status import TableStatus, status_of
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import Verification, stored_standing, verify
+from streamtables.scheduler.service import Scheduler
+from streamtables.scheduling import Scheduling
 from streamtables.settings import Settings, load_settings
 from streamtables.sources.delta import DeltaWatch
 from streamtables.sources.postgres.capture import PostgresCapture
@@ -70,7 +72,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(ViewsAndFunctions):
+class StreamTables(Scheduling, ViewsAndFunctions):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -96,6 +98,7 @@ class StreamTables(ViewsAndFunctions):
                 Workshop(self._catalog, sessions, self.settings, clock), self.warehouse
             ),
         )
+        self._scheduler = Scheduler(self._around)
         recover(self._around)
 
     def __enter__(self) -> Self:
@@ -111,6 +114,7 @@ class StreamTables(ViewsAndFunctions):
 
     def close(self) -> None:
         """Close the catalog, and stop Spark if it was started here."""
+        self._scheduler.close()
         self._around.sessions.stop()
         self._catalog.close()
 
@@ -290,18 +294,6 @@ class StreamTables(ViewsAndFunctions):
             table.id, at=self._around.clock(), inputs=inputs, **changes
         )
 
-    def pause(self, name: str, reason: str = "paused by a user") -> StreamTable:
-        """Stop refreshing a table until it is resumed."""
-        table = self._catalog.stream_table(name)
-        return self._catalog.set_state(table.id, "paused", reason, at=self._around.clock())
-
-    def resume(self, name: str) -> StreamTable:
-        """Let a paused or suspended table be refreshed again."""
-        table = self._catalog.stream_table(name)
-        if table.state not in ("paused", "suspended"):
-            return table
-        return self._catalog.set_state(table.id, "active", "", at=self._around.clock())
-
     def drop(
         self, name: str, *, cascade: bool = False, if_exists: bool = False
     ) -> list[StreamTable]:
@@ -360,24 +352,32 @@ class StreamTables(ViewsAndFunctions):
     # Looking
 
     @overload
-    def read(self, name: str) -> Rows: ...
+    def read(self, name: str, *, epoch: int | None = None) -> Rows: ...
     @overload
-    def read(self, name: list[str] | tuple[str, ...]) -> dict[str, Rows]: ...
-    def read(self, name: str | list[str] | tuple[str, ...]) -> Rows | dict[str, Rows]:
+    def read(
+        self, name: list[str] | tuple[str, ...], *, epoch: int | None = None
+    ) -> dict[str, Rows]: ...
+    def read(
+        self, name: str | list[str] | tuple[str, ...], *, epoch: int | None = None
+    ) -> Rows | dict[str, Rows]:
         """Return a table's rows without hidden columns, as of its last refresh.
 
-        Several names give a dict of tables that all stand for one moment.
+        Several names give a dict of tables that all stand for one moment: as they are now, or, if
+        that would mix, as they were at the last epoch at which all agree.  `epoch` names one.
         """
         names = [name] if isinstance(name, str) else list(name)
         snapshot = self._catalog.snapshot()
         tables = [snapshot.definitions.stream_table(item) for item in names]
-        standings = [stored_standing(table, snapshot, self._around) for table in tables]
-        require_one_moment(list(zip(names, standings, strict=True)))
+        moment = one_moment(tables, snapshot, self._around, epoch)
         rows = {
-            item: read_visible(self.spark, table.location, standing.version)
-            for item, table, standing in zip(names, tables, standings, strict=True)
+            item: read_visible(self.spark, table.location, moment.versions[table.id])
+            for item, table in zip(names, tables, strict=True)
         }
         return rows[name] if isinstance(name, str) else rows
+
+    def epoch(self) -> int:
+        """Return the number of the last epoch; 0 before the first refresh."""
+        return self._catalog.last_epoch()
 
     def read_rows(self, name: str, limit: int = 20) -> pa.Table:
         """Return the first rows of a table as Arrow, without starting Spark."""

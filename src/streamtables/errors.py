@@ -14,7 +14,7 @@
     │   └── HistoryGoneError · SourceRecreatedError · SchemaChangedError · SourceMissingError
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it
     ├── TransientError           commit conflict, lost connection; retried with back-off
-    │   └── CommitConflictError
+    │   └── CommitConflictError · AnotherLeaderError · RefreshTimeoutError
     ├── EnvironmentFaultError    the machine lacks something: Java, jars, rights, disk
     │   └── CatalogUnreadableError
     └── InternalError            a bug; this table stops, the others run on
@@ -265,6 +265,18 @@ class CommitConflictError(TransientError):
     """Another writer committed first."""
 
     code = "ST-3001"
+
+
+class AnotherLeaderError(TransientError):
+    """Another process leads: it decides what is refreshed until its lease ends."""
+
+    code = "ST-3002"
+
+
+class RefreshTimeoutError(TransientError):
+    """A refresh took longer than it may; its Spark jobs were cancelled."""
+
+    code = "ST-3003"
 
 
 class EnvironmentFaultError(StreamTablesError):

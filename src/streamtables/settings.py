@@ -27,7 +27,9 @@ _OTHER_VARIABLES = frozenset(
 )
 _REFERENCE = re.compile(r"\$\{(\w*):([^}]*)\}")
 
-Value = int | float | str | Path
+_SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+
+Value = bool | int | float | str | Path
 
 
 class Setting(NamedTuple):
@@ -63,6 +65,8 @@ class Setting(NamedTuple):
         return converted
 
     def _converted(self, value: object) -> Value | None:
+        if self.kind is bool:
+            return _SWITCHES.get(str(value).strip().lower())
         # A bool is an int to Python, and "true" is no number of rows to anyone.
         if isinstance(value, bool):
             return None
@@ -98,8 +102,13 @@ def _fraction(default: float, *, help: str) -> float:
     return field(default=default, metadata={"setting": setting})
 
 
-def _seconds(default: float, *, help: str) -> float:
-    setting = Setting(float, help, 0, 86_400, shown_default=str(default))
+def _seconds(default: float, *, help: str, low: float = 0, high: float = 86_400) -> float:
+    setting = Setting(float, help, low, high, shown_default=str(default))
+    return field(default=default, metadata={"setting": setting})
+
+
+def _switch(default: bool, *, help: str) -> bool:
+    setting = Setting(bool, help, form="true or false", shown_default=str(default).lower())
     return field(default=default, metadata={"setting": setting})
 
 
@@ -119,6 +128,10 @@ def _cached_jars() -> Path:
 class Settings:
     """All settings of one connection."""
 
+    adaptive_batch_coalescing: bool = _switch(
+        True,
+        help="Read and net the changes of a source once per round, for all tables that follow it.",
+    )
     driver_rows_max: int = _whole(
         10_000,
         low=0,
@@ -142,6 +155,20 @@ class Settings:
                 shown_default="jars in the user's cache folder",
             )
         },
+    )
+    lease_seconds: float = _seconds(
+        15.0,
+        low=1,
+        help="For how long a process leads unless it says so again; another takes over after it.",
+    )
+    poll_seconds: float = _seconds(
+        1.0,
+        low=0.05,
+        high=3_600,
+        help="How often the process that leads looks at sources that tables follow.",
+    )
+    refresh_timeout_seconds: float = _seconds(
+        0.0, help="After how long a refresh is cancelled, its Spark jobs included; 0 is never."
     )
     shuffle_partitions_quick: int = _whole(
         4, low=1, high=10_000, help="Shuffle partitions of a refresh with a small change."

@@ -20,7 +20,7 @@ from streamtables.catalog.database import Database
 from streamtables.catalog.definition_changes import DefinitionChanges
 from streamtables.catalog.models import Capture, CaptureEvent, Source
 from streamtables.catalog.schema import capture_events, captures, drains, settings
-from streamtables.positions import Drain, InputId, PgPosition
+from streamtables.positions import Drain, Frontier, InputId, PgPosition
 
 _CAPTURE_ID = "capture_id"
 KEPT_DRAINS = 1_000
@@ -92,6 +92,16 @@ class Captures(DefinitionChanges):
         with self._database.reading() as connection:
             row = connection.execute(statement).first()
         return _drain(row) if row else None
+
+    def has_drain(self, database: str, versions: Frontier) -> bool:
+        """Whether a recorded drain of a database names exactly these versions of its mirrors."""
+        statement = select(drains.c.versions).where(drains.c.database == database)
+        with self._database.reading() as connection:
+            known = connection.execute(statement).scalars().all()
+        return any(
+            all(drained.get(key) == version for key, version in versions.items())
+            for drained in known
+        )
 
     def recent_drains(self, database: str, since: datetime) -> Sequence[Drain]:
         """Return the drains that were recorded since a time, oldest first."""

@@ -20,6 +20,7 @@ from streamtables.cli.create import create
 from streamtables.cli.demo import demo
 from streamtables.cli.doctor import doctor
 from streamtables.cli.drop import drop
+from streamtables.cli.events import events
 from streamtables.cli.explain import explain, validate
 from streamtables.cli.failures import (
     BROKEN_PIPE,
@@ -29,6 +30,7 @@ from streamtables.cli.failures import (
     from_usage,
     show_error,
 )
+from streamtables.cli.gate import close, drop_group, group, open_gate, set_watermark
 from streamtables.cli.history import history
 from streamtables.cli.init import init
 from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
@@ -36,6 +38,7 @@ from streamtables.cli.pause import pause, resume
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
 from streamtables.cli.repair import repair
+from streamtables.cli.run import run
 from streamtables.cli.screen import at_terminal, show_line
 from streamtables.cli.source import add, list_sources
 from streamtables.cli.source import drop as drop_source
@@ -51,11 +54,24 @@ Command = Callable[..., None]
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
-    "Keep fresh": (refresh, pause, resume, repair),
-    "Look": (status, read, history, explain, verify),
+    "Keep fresh": (run, refresh, pause, resume, repair),
+    "Look": (status, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 SOURCE_COMMANDS: dict[str, Command] = {"add": add, "list": list_sources, "drop": drop_source}
+GATE_COMMANDS: dict[str, Command] = {"close": close, "open": open_gate}
+WATERMARK_COMMANDS: dict[str, Command] = {
+    "set": set_watermark,
+    "group": group,
+    "drop-group": drop_group,
+}
+# Name of the group → its help, its panel, its commands.
+GROUPS: dict[str, tuple[str, str, dict[str, Command]]] = {
+    "source": ("Add, list and drop sources.", "Define", SOURCE_COMMANDS),
+    "gate": ("Have tables wait while a source is loaded.", "Keep fresh", GATE_COMMANDS),
+    "watermark": ("Have tables wait for sources together.", "Keep fresh", WATERMARK_COMMANDS),
+    "wal": ("Look at the capture of PostgreSQL sources.", "Look", WAL_COMMANDS),
+}
 HELP = "Stream tables for Apache Spark: Delta tables that stay equal to their query."
 
 
@@ -69,25 +85,16 @@ def build_app(*, rich_help: bool) -> typer.Typer:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback()(_before_the_command)
-    sources = typer.Typer(
-        help="Add, list and drop sources.",
-        rich_markup_mode="rich" if rich_help else None,
-    )
-    for name, command in SOURCE_COMMANDS.items():
-        sources.command(name)(command)
-    wal = typer.Typer(
-        help="Look at the capture of PostgreSQL sources.",
-        rich_markup_mode="rich" if rich_help else None,
-    )
-    # With one command alone typer would make the group the command.
-    wal.callback()(lambda: None)
-    for name, command in WAL_COMMANDS.items():
-        wal.command(name)(command)
     for panel, commands in COMMANDS.items():
         for command in commands:
             app.command(command.__name__, rich_help_panel=panel)(command)
-    app.add_typer(sources, name="source", rich_help_panel="Define")
-    app.add_typer(wal, name="wal", rich_help_panel="Look")
+    for name, (help_text, panel, members) in GROUPS.items():
+        group_app = typer.Typer(help=help_text, rich_markup_mode="rich" if rich_help else None)
+        # With one command alone typer would make the group the command.
+        group_app.callback()(lambda: None)
+        for member, command in members.items():
+            group_app.command(member)(command)
+        app.add_typer(group_app, name=name, rich_help_panel=panel)
     return app
 
 

@@ -1,22 +1,64 @@
-"""`streamtables pause` and `resume`: stop refreshing a stream table for a while."""
+"""`streamtables pause` and `resume`: stop refreshing stream tables for a while."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
-from streamtables.cli.invocation import TableArgument, Warehouse, opened
+from streamtables.cli.invocation import Warehouse, opened
 from streamtables.cli.screen import show_line
+from streamtables.errors import ConfigError
+
+_Name = Annotated[
+    str | None,
+    typer.Argument(help="Name of the stream table.", metavar="NAME", show_default=False),
+]
+_Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", help="All tables of this namespace.", show_default=False),
+]
+_All = Annotated[bool, typer.Option("--all", help="Every stream table.")]
 
 
-def pause(context: typer.Context, name: TableArgument, warehouse: Warehouse = None) -> None:
-    """Stop refreshing a stream table. Its rows stay readable."""
+def pause(
+    context: typer.Context,
+    name: _Name = None,
+    namespace: _Namespace = None,
+    everything: _All = False,
+    reason: Annotated[str, typer.Option(help="Why, for those who look.")] = "paused by a user",
+    warehouse: Warehouse = None,
+) -> None:
+    """Stop refreshing a stream table, a namespace or all. Rows stay readable."""
+    what, again = _named(name, namespace, everything)
     with opened(context, warehouse) as db:
-        db.pause(name)
-    show_line(f'stream table "{name}" is paused; go on: streamtables resume {name}')
+        db.pause(name, reason, namespace=namespace)
+    show_line(f"{what} is paused; go on: streamtables resume {again}")
 
 
-def resume(context: typer.Context, name: TableArgument, warehouse: Warehouse = None) -> None:
-    """Go on refreshing a paused stream table."""
+def resume(
+    context: typer.Context,
+    name: _Name = None,
+    namespace: _Namespace = None,
+    everything: _All = False,
+    warehouse: Warehouse = None,
+) -> None:
+    """Go on refreshing what was paused or suspended."""
+    what, _ = _named(name, namespace, everything)
     with opened(context, warehouse) as db:
-        db.resume(name)
-    show_line(f'stream table "{name}" goes on')
+        db.resume(name, namespace=namespace)
+    show_line(f"{what} goes on")
+
+
+def _named(name: str | None, namespace: str | None, everything: bool) -> tuple[str, str]:
+    """Return how to call what is meant, and how to say it again on the command line."""
+    if [name is not None, namespace is not None, everything].count(True) != 1:
+        raise ConfigError(
+            "name one stream table, or --namespace, or --all",
+            hint="As in: streamtables pause revenue.",
+        )
+    if name is not None:
+        return f'stream table "{name}"', name
+    if namespace is not None:
+        return f'namespace "{namespace}"', f"--namespace {namespace}"
+    return "every stream table", "--all"

@@ -133,5 +133,28 @@ class DeltaLog:
         return max((Version(int(match[1])) for match in matches if match), default=None)
 
 
+class HeadProbe:
+    """Says whether a log is as it was at the last look; it reads no entry."""
+
+    def __init__(self, location: str) -> None:
+        self._files: LogFiles = open_log_files(location)
+        self._log = DeltaLog(location)
+        self._head: Version | None = None
+        self._facts: FileFacts | None = None
+
+    def moved(self) -> bool:
+        """Whether entries were added, or the last one is another file; the first look says yes."""
+        if self._head is not None and self._is_as_it_was(self._head):
+            return False
+        self._head = self._log.head(self._head)
+        self._facts = self._files.facts(_file_name(self._head)) if self._head is not None else None
+        return True
+
+    def _is_as_it_was(self, head: Version) -> bool:
+        if self._files.facts(_file_name(head + 1)) is not None:
+            return False
+        return self._facts is not None and self._files.facts(_file_name(head)) == self._facts
+
+
 def _file_name(version: int) -> str:
     return f"{version:020d}.json"

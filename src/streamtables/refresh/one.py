@@ -16,6 +16,7 @@ from streamtables.errors import (
 )
 from streamtables.fail_points import reach
 from streamtables.refresh.costs import REMEMBERED, past_of
+from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision, Facts, decide
 from streamtables.refresh.recording import (
     NO_EFFECT,
@@ -50,8 +51,11 @@ class RefreshOne:
         recording = Recording(self.task, self.around, self.watch)
         if self._is_current:
             return recording.no_change(NOTHING_CHANGED, began=False)
+        seconds = self.around.settings.refresh_timeout_seconds
+        tag = self.task.refresh_id
         try:
-            return self._refreshed(recording)
+            with deadline(seconds, lambda: self.around.sessions.cancel(tag), self.task.table.name):
+                return self._refreshed(recording)
         except CommitConflictError:
             return recording.superseded(OVERTAKEN)
         except StreamTablesError as error:

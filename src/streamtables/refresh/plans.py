@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from streamtables.catalog.definitions import Definitions
@@ -43,28 +43,28 @@ def _key(entry: Source | StreamTable) -> tuple[str, ...]:
     return () if any(name.startswith("__st_") for name in key) else key
 
 
+@dataclass(frozen=True)
+class _Compiled:
+    """A plan, what it was compiled from, and the last generation at which that was so."""
+
+    plan: Plan
+    basis: Hashable
+    generation: int
+    programs: dict[tuple[frozenset[str], bool], ChangedTables] = field(default_factory=dict)
+
+
 @dataclass
 class Plans:
-    """Plans by table and generation of its definition; safe to share between threads."""
+    """Plans by table, kept while what they were compiled from stays; safe between threads."""
 
     compiled: int = 0
-    _plans: dict[InputId, tuple[int, Plan]] = field(default_factory=dict)
-    _programs: dict[tuple[InputId, int, frozenset[str], bool], ChangedTables] = field(
-        default_factory=dict
-    )
+    _known: dict[InputId, _Compiled] = field(default_factory=dict)
+    _schema: tuple[int, Schema] | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def plan(self, table: StreamTable, definitions: Definitions) -> Plan:
         """Return the plan of a table, compiling it when its definition moved."""
-        with self._lock:
-            known = self._plans.get(table.id)
-            if known is not None and known[0] == definitions.generation:
-                return known[1]
-        plan = compile_query(table.query, schema_of(definitions), library_of(definitions))
-        with self._lock:
-            self.compiled += 1
-            self._plans[table.id] = (definitions.generation, plan)
-        return plan
+        return self._compiled(table, definitions).plan
 
     def programs(
         self,
@@ -75,12 +75,47 @@ class Plans:
         small: bool,
     ) -> ChangedTables:
         """Return the programs of a refresh in which only these tables changed."""
-        key = (table.id, definitions.generation, changed, small)
+        compiled = self._compiled(table, definitions)
+        key = (changed, small)
+        found = compiled.programs.get(key)
+        if found is None:
+            found = compiled.plan.maintenance.restricted_to(changed, small=small)
+            compiled.programs[key] = found
+        return found
+
+    def _compiled(self, table: StreamTable, definitions: Definitions) -> _Compiled:
         with self._lock:
-            if key in self._programs:
-                return self._programs[key]
-        programs = self.plan(table, definitions).maintenance.restricted_to(changed, small=small)
+            known = self._known.get(table.id)
+        if known is not None and known.generation == definitions.generation:
+            return known
+        # Most changes of the catalog concern other tables.
+        basis = _basis(table, definitions)
+        if known is not None and known.basis == basis:
+            found = replace(known, generation=definitions.generation)
+        else:
+            schema = self._schema_at(definitions)
+            plan = compile_query(table.query, schema, library_of(definitions))
+            found = _Compiled(plan, basis, definitions.generation)
+            self.compiled += 1
         with self._lock:
-            self._programs = {k: v for k, v in self._programs.items() if k[1] == key[1]}
-            self._programs[key] = programs
-        return programs
+            self._known[table.id] = found
+        return found
+
+    def _schema_at(self, definitions: Definitions) -> Schema:
+        known = self._schema
+        if known is None or known[0] != definitions.generation:
+            known = self._schema = (definitions.generation, schema_of(definitions))
+        return known[1]
+
+
+def _basis(table: StreamTable, definitions: Definitions) -> Hashable:
+    """Return everything that the plan of a table depends on.
+
+    The hash of the query covers the views and functions that are inlined into it.
+    """
+    entries: list[Source | StreamTable] = [
+        definitions.sources.get(item.id) or definitions.stream_tables[item.id]
+        for item in table.inputs
+    ]
+    read = tuple((entry.name, entry.columns, entry.key_columns) for entry in entries)
+    return table.query, table.defining_query_hash, read

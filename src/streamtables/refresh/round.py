@@ -7,11 +7,12 @@ mixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
-from streamtables.catalog.models import Column, Input, Source, StreamTable, new_refresh_id
+from streamtables.catalog.models import Column, Input, StreamTable, new_refresh_id
+from streamtables.catalog.scheduler_models import EpochMove
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
@@ -24,23 +25,34 @@ from streamtables.positions import (
     Standing,
     Version,
     next_base_frontier,
-    pins_at_least,
 )
 from streamtables.refresh.adopt import Reconciled, reconciled
-from streamtables.refresh.clock import version_of
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
 from streamtables.refresh.results import Reason, Refresh
-from streamtables.refresh.source_drift import DriftNotes, notes_on, take_over
+from streamtables.refresh.sighting import Sighting
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 from streamtables.sources.changes import SharedChanges
-from streamtables.sources.delta import SourcePosition
 
 ATTEMPTS = 3
 """How often a refresh is tried when other processes commit in between."""
+
+
+Work = Callable[[InputId], Refresh]
+Runner = Callable[
+    [Sequence[InputId], Mapping[InputId, Collection[InputId]], Work], Mapping[InputId, Refresh]
+]
+"""Does the work for some tables, each after those of its inputs that are among them."""
+
+
+def one_by_one(
+    tables: Sequence[InputId], inputs: Mapping[InputId, Collection[InputId]], work: Work
+) -> Mapping[InputId, Refresh]:
+    """Do the work in the order that is given."""
+    return {table: work(table) for table in tables}
 
 
 @dataclass
@@ -51,91 +63,46 @@ class Round:
     snapshot: CatalogSnapshot
     tables: tuple[StreamTable, ...]
     full: frozenset[InputId] = frozenset()
-    positions: dict[InputId, SourcePosition] = field(default_factory=dict)
-    broken: dict[InputId, StreamTablesError] = field(default_factory=dict)
-    drift: dict[InputId, DriftNotes] = field(default_factory=dict)
+    runner: Runner = one_by_one
     standings: dict[InputId, Standing] = field(default_factory=dict)
     unmoved: dict[InputId, str] = field(default_factory=dict)
+    sighting: Sighting = field(init=False)
+    changes: SharedChanges = field(init=False)
 
     def run(self) -> list[Refresh]:
-        """Refresh all tables of the round."""
+        """Refresh all tables of the round, and keep what belongs together as an epoch."""
         self._look()
-        if self._take_over_sources():
-            self._look()
-        pins = self._pins()
+        pins = self.sighting.pins()
         reach("pins-chosen")
-        changes = SharedChanges(self.around.settings.driver_rows_max, self._columns_read())
-        return [self._refreshed(table, pins, changes) for table in self.tables]
+        settings = self.around.settings
+        self.changes = SharedChanges(
+            settings.driver_rows_max,
+            self._columns_read(),
+            shared=settings.adaptive_batch_coalescing,
+        )
+        tables = {table.id: table for table in self.tables}
+        inputs = {key: [item.id for item in table.inputs] for key, table in tables.items()}
+        done = self.runner(tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins))
+        self._keep_epoch()
+        return [done[key] for key in tables if key in done]
 
     def _look(self) -> None:
         """See where every source of the round stands."""
+        self.sighting = Sighting(self.around, self.snapshot, self.tables)
+        self.sighting.look()
+        self.snapshot, self.tables = self.sighting.snapshot, self.sighting.tables
         self.standings = dict(self.snapshot.standings)
-        consumed = pins_at_least(Frontier.EMPTY, self._base_frontiers())
-        self.broken |= self.around.postgres.drain(self._sources())
-        for source in self._sources():
-            if source.id in self.broken:
-                continue
-            try:
-                position = self._position(source, consumed)
-            except StreamTablesError as error:
-                self.broken[source.id] = error
-                continue
-            self.positions[source.id] = position
-            self.drift[source.id] = notes_on(source, position.drift)
 
-    def _position(self, source: Source, consumed: Frontier) -> SourcePosition:
-        position = self.around.watch.look(source, consumed.get(source.id))
-        if source.kind != "postgres":
-            return position
-        # The head of a mirror may be ahead of the other mirrors; a recorded drain never is.
-        return replace(position, version=self.around.postgres.pinned(source))
-
-    def _take_over_sources(self) -> bool:
-        """Accept sources that became something else; the catalog then has to be read again."""
-        moved = [
-            take_over(self.snapshot.sources[key], position, self.around)
-            for key, position in self.positions.items()
-        ]
-        if not any(moved):
-            return False
-        self.snapshot = self.around.catalog.snapshot()
-        known = self.snapshot.stream_tables
-        self.tables = tuple(known[table.id] for table in self.tables if table.id in known)
-        return True
-
-    def _pins(self) -> Pins:
-        """Choose one version of every source: the last change, and never back from what was read.
-
-        A consumed version that the log no longer reaches is one of another table at that place.
-        """
-        pins = Frontier({key: item.version for key, item in self.positions.items()})
-        consumed = pins_at_least(Frontier.EMPTY, self._base_frontiers())
-        reached = {
-            key: version
-            for key, version in consumed.items()
-            if key in self.positions and version <= self.positions[key].head
-        }
-        pins = pins_at_least(pins, [Frontier(reached)])
-        if not any(self._reads_clock(table) for table in self.tables):
-            return pins
-        moment = max(version_of(self.around.clock()), consumed.get(CLOCK, Version(0)))
-        return pins.with_version(CLOCK, moment)
-
-    def _reads_clock(self, table: StreamTable) -> bool:
-        return self.around.plans.plan(table, self.snapshot.definitions).reads_clock
-
-    def _base_frontiers(self) -> list[Frontier]:
-        return [
-            standing.base_frontier
+    def _keep_epoch(self) -> None:
+        """Record which versions this round made, and what they stand for."""
+        before = self.snapshot.standings
+        moves = [
+            EpochMove(table.id, now.version, now.base_frontier)
             for table in self.tables
-            if (standing := self.standings.get(table.id)) is not None
+            if (now := self.standings.get(table.id)) is not None and now != before.get(table.id)
         ]
-
-    def _sources(self) -> list[Source]:
-        needed: dict[InputId, None] = {}
-        for table in self.tables:
-            needed.update(dict.fromkeys(self.snapshot.definitions.roots(table.id)))
-        return [self.snapshot.sources[key] for key in needed]
+        if moves:
+            self.around.catalog.record_epoch(moves, self.around.clock())
 
     def _columns_read(self) -> dict[InputId, tuple[str, ...]]:
         read: dict[InputId, dict[str, None]] = {}
@@ -144,10 +111,10 @@ class Round:
                 read.setdefault(item.id, {}).update(dict.fromkeys(item.columns))
         return {key: tuple(names) for key, names in read.items()}
 
-    def _refreshed(self, table: StreamTable, pins: Pins, changes: SharedChanges) -> Refresh:
+    def _refreshed(self, table: StreamTable, pins: Pins) -> Refresh:
         """Refresh one table; when another process was first, go on from where it left the table."""
         for attempt in range(1, ATTEMPTS + 1):
-            result, task = self._attempt(table, pins, changes)
+            result, task = self._attempt(table, pins)
             if result.outcome != "superseded":
                 return result
             standing = self.standings.get(table.id)
@@ -157,9 +124,7 @@ class Round:
                 self.around.pause(attempt)
         return result
 
-    def _attempt(
-        self, table: StreamTable, pins: Pins, changes: SharedChanges
-    ) -> tuple[Refresh, Task]:
+    def _attempt(self, table: StreamTable, pins: Pins) -> tuple[Refresh, Task]:
         watch = Stopwatch()
         task = Task(
             table=table,
@@ -181,7 +146,7 @@ class Round:
         if blocked is not None:
             self.unmoved[table.id] = blocked.text
             return Recording(task, self.around, watch).deferred(blocked), task
-        result = RefreshOne(task, changes, self.around, watch).run()
+        result = RefreshOne(task, self.changes, self.around, watch).run()
         self._note(table, task, result)
         return result, task
 
@@ -191,10 +156,14 @@ class Round:
         self._check_state(table, full=table.id in self.full)
         require_registered(task.plan, self.around.sessions.functions, table.name)
         for item in table.inputs:
-            if item.id in self.broken:
-                raise self.broken[item.id]
+            if item.id in self.sighting.broken:
+                raise self.sighting.broken[item.id]
         found = self._reconciled(table)
-        drifts = [(item, self.drift[item.id]) for item in table.inputs if item.id in self.drift]
+        drifts = [
+            (item, self.sighting.drift[item.id])
+            for item in table.inputs
+            if item.id in self.sighting.drift
+        ]
         for item, drift in drifts:
             drift.check(table, item)
         base = self._base_frontier(table, pins)
@@ -249,16 +218,32 @@ class Round:
             if item.kind == "stream-table" and item.id in self.standings
         ]
         direct = frozenset(item.id for item in table.inputs if item.kind == "source")
-        direct |= {CLOCK} if self._reads_clock(table) else frozenset()
+        direct |= {CLOCK} if self.sighting.reads_clock(table) else frozenset()
         found = next_base_frontier(upstream, pins.restricted_to(direct))
-        if found is None:
+        if found is None or self._mixes_drains(table, found, pins):
             self.unmoved.setdefault(table.id, "its inputs stand for different moments")
         return found
+
+    def _mixes_drains(self, table: StreamTable, found: Frontier, pins: Pins) -> bool:
+        """Whether mirrors of one database would stand for different moments of it.
+
+        Their versions alone do not tell: two tables may read different mirrors.  What stands where
+        it stood does not mix anything.
+        """
+        standing = self.standings.get(table.id)
+        if standing is not None and standing.base_frontier == found:
+            return False
+        mirrors = [key for key in found if self._is_mirror(key)]
+        return any(found[key] != pins.get(key) for key in mirrors)
+
+    def _is_mirror(self, key: InputId) -> bool:
+        source = self.snapshot.sources.get(key)
+        return source is not None and source.kind == "postgres"
 
     def _input(self, item: Input, pins: Pins) -> TaskInput:
         if item.kind == "source":
             source = self.snapshot.sources[item.id]
-            rows = self.positions[item.id].description.rows
+            rows = self.sighting.positions[item.id].description.rows
             return TaskInput(
                 item.id, source.name, source.location, pins[item.id], item.columns, rows
             )

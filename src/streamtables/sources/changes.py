@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -34,25 +35,17 @@ class SharedChanges:
 
     rows_max: int
     columns: dict[InputId, tuple[str, ...]]
+    shared: bool = True
+    """Off, every reader of a window reads it for itself."""
     reads: int = 0
-    _known: dict[Window, pa.Table | TooLarge] = field(default_factory=dict)
+    _known: dict[Window, Future[pa.Table | TooLarge]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def small(self, window: Window, columns: tuple[str, ...]) -> pa.Table | TooLarge:
         """Return the net changes of some columns as Arrow, or why that is for Spark."""
         if self.rows_max == 0:
             return TooLarge("driver_rows_max is 0: every row goes through Spark")
-        with self._lock:
-            if window not in self._known:
-                self.reads += 1
-                self._known[window] = read_small(
-                    window.location,
-                    window.since,
-                    window.upto,
-                    columns=_united(self.columns.get(window.input_id, ()), columns),
-                    limit=self.rows_max,
-                )
-            found = self._known[window]
+        found = self._read_once(window, columns) if self.shared else self._read(window, columns)
         if isinstance(found, TooLarge):
             return found
         if found.num_rows == 0:
@@ -61,6 +54,28 @@ class SharedChanges:
             return arrow_rows.net(found.select([*columns, "__st_weight"]), columns)
         except NotSmall as declined:
             return TooLarge(declined.reason)
+
+    def _read_once(self, window: Window, columns: tuple[str, ...]) -> pa.Table | TooLarge:
+        """Read a window, or wait for the reader that is at it; readers of others do not wait."""
+        with self._lock:
+            known = self._known.get(window)
+            mine = known is None
+            if known is None:
+                known = self._known[window] = Future()
+        if mine:
+            try:
+                wanted = _united(self.columns.get(window.input_id, ()), columns)
+                known.set_result(self._read(window, wanted))
+            except BaseException as error:
+                known.set_exception(error)
+        return known.result()
+
+    def _read(self, window: Window, columns: tuple[str, ...]) -> pa.Table | TooLarge:
+        with self._lock:
+            self.reads += 1
+        return read_small(
+            window.location, window.since, window.upto, columns=columns, limit=self.rows_max
+        )
 
     def require_history(self, window: Window) -> None:
         """Raise HistoryGoneError unless the log still holds every version of a window."""

@@ -1,0 +1,53 @@
+"""`streamtables run`: keep every stream table fresh until told to stop."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from streamtables.cli.contract import Database, Refresh
+from streamtables.cli.failures import BAD_ANSWER
+from streamtables.cli.invocation import Warehouse, opened
+from streamtables.cli.refresh import show_refreshes
+from streamtables.cli.screen import show_line
+
+
+def run(
+    context: typer.Context,
+    once: Annotated[bool, typer.Option("--once", help="Make one round and end.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", help="End after so many seconds.", show_default=False, min=0.0),
+    ] = None,
+    warehouse: Warehouse = None,
+) -> None:
+    """Keep every stream table fresh: refresh what is due, again and again."""
+    with opened(context, warehouse) as db:
+        if once:
+            done = db.tick()
+            show_refreshes(done)
+            if any(result.outcome == "failed" for result in done):
+                raise typer.Exit(BAD_ANSWER)
+            return
+        show_line("keeping all stream tables fresh; Ctrl-C or SIGTERM ends it")
+        _until_told(db, seconds)
+    show_line("ended: nothing is half done")
+
+
+def _until_told(db: Database, seconds: float | None) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: db.stop())
+    timer = Timer(seconds, db.stop) if seconds is not None else None
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    db.run(_show_tick)
+
+
+def _show_tick(done: Sequence[Refresh]) -> None:
+    if done:
+        show_refreshes(done)

@@ -1,0 +1,90 @@
+"""What follows from the refreshes of a round: back-off, a stop, a suspension, an alert."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from streamtables.catalog.models import StreamTable
+from streamtables.catalog.scheduler_models import Event
+from streamtables.errors import StreamTablesError
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.failures import Retry, Stop, Suspend, after_failure
+from streamtables.scheduler.freshness import Freshness, judge
+from streamtables.scheduler.fuses import RELEASED
+from streamtables.scheduler.holds import shown
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """Settles what became of the tables of one round."""
+
+    around: Surroundings
+    book: Book
+
+    def settle(self, results: Mapping[str, Refresh], tables: Sequence[StreamTable]) -> list[Event]:
+        """Note failures and freshness of each table; return what people should know."""
+        now = self.around.clock()
+        happened: list[Event] = []
+        for table in tables:
+            entry, result = self.book.entries.get(table.id), results.get(table.name)
+            if entry is None or result is None:
+                continue
+            if result.outcome == "failed" and result.error is not None:
+                happened.append(self._failed(entry, result.error, now))
+            elif result.outcome in ("applied", "no-change"):
+                happened += self._went_well(entry, result, now)
+            happened += self._judged(entry, now)
+        return happened
+
+    def _failed(self, entry: Entry, error: StreamTablesError, now: datetime) -> Event:
+        entry.failures += 1
+        table = entry.table
+        decision = after_failure(error, entry.failures, now, random.random())
+        match decision:
+            case Retry(at):
+                entry.not_before = at
+                text = f"{error.message}; it is tried again at {shown(at)}"
+                return Event(now, "failed", text, table.id, table.name)
+            case Stop(reason) | Suspend(reason):
+                if self.book.definitions.stream_tables[table.id].state != "damaged":
+                    self.around.catalog.set_state(table.id, "suspended", reason, at=now)
+                return Event(now, "suspended", reason, table.id, table.name)
+
+    def _went_well(self, entry: Entry, result: Refresh, now: datetime) -> list[Event]:
+        table = entry.table
+        happened = []
+        if entry.failures:
+            text = f"it works again after {entry.failures} failed refreshes"
+            happened.append(Event(now, "recovered", text, table.id, table.name))
+        entry.failures, entry.not_before = 0, None
+        if result.outcome == "applied":
+            entry.typical_seconds = (
+                0.7 * entry.typical_seconds + 0.3 * result.seconds
+                if entry.typical_seconds
+                else result.seconds
+            )
+        if table.state_reason == RELEASED and result.outcome == "applied":
+            self.around.catalog.set_state(table.id, table.state, "", at=now)
+        return happened
+
+    def _judged(self, entry: Entry, now: datetime) -> list[Event]:
+        """Say so when the freshness of a table becomes better or worse."""
+        wanted = Freshness(entry.options.target_lag, entry.options.sla)
+        behind = (now - entry.behind_since).total_seconds() if entry.behind_since else 0.0
+        last, entry.freshness = entry.freshness, judge(wanted, behind, entry.typical_seconds)
+        if entry.freshness == last:
+            return []
+        texts = {
+            "ok": "it is as fresh as wanted again",
+            "at-risk": f"its oldest change waits for {behind:.0f} s: it may come too late",
+            "late": f"its oldest change waits for {behind:.0f} s, longer than promised",
+        }
+        table = entry.table
+        return [
+            Event(now, f"freshness-{entry.freshness}", texts[entry.freshness], table.id, table.name)
+        ]

@@ -1,0 +1,202 @@
+"""What the leader knows of every stream table, between its ticks.
+
+The definitions are those of one generation of the catalog; a later one gives a new book, which
+takes over what became of each table.  Nothing here asks the catalog or a source.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from streamtables.catalog.definitions import CatalogSnapshot, Definitions
+from streamtables.catalog.models import StreamTable
+from streamtables.catalog.scheduler_models import Rules
+from streamtables.positions import InputId, Standing, Version
+from streamtables.scheduler.calculated import effective_schedules
+from streamtables.scheduler.dag import Dag
+from streamtables.scheduler.due import Timing, next_due
+from streamtables.scheduler.freshness import Judgement
+from streamtables.scheduler.holds import STOPPED, Hold
+from streamtables.scheduler.options import TableOptions, read_options
+from streamtables.scheduler.schedule import Manual, OnChange, Schedule, parse_schedule
+
+
+@dataclass
+class Entry:
+    """One stream table: what is wanted of it, and what became of it."""
+
+    table: StreamTable
+    schedule: Schedule
+    options: TableOptions
+    roots: frozenset[InputId]
+    last_started: datetime | None = None
+    not_before: datetime | None = None
+    failures: int = 0
+    behind_since: datetime | None = None
+    hold: Hold | None = None
+    freshness: Judgement = "ok"
+    typical_seconds: float = 0.0
+
+    @property
+    def follows_changes(self) -> bool:
+        """Whether a change of a source makes it due, and not the time."""
+        return isinstance(self.schedule, OnChange)
+
+    @property
+    def runs_by_itself(self) -> bool:
+        """Whether it is ever started without being asked for."""
+        by_schedule = not isinstance(self.schedule, Manual) and self.table.tier != "frozen"
+        return by_schedule and self.table.state not in STOPPED
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return the moment from which it is due."""
+        table = self.table
+        timing = Timing(
+            self.schedule, table.tier, self.last_started, table.created_at, self.not_before
+        )
+        return next_due(timing, now)
+
+
+@dataclass
+class Book:
+    """All entries of one generation, in the order of their next start."""
+
+    definitions: Definitions
+    rules: Rules
+    dag: Dag
+    entries: dict[InputId, Entry]
+    standings: dict[InputId, Standing]
+    positions: dict[InputId, Version] = field(default_factory=dict)
+    broken: set[InputId] = field(default_factory=set)
+    following: set[InputId] = field(default_factory=set)
+    """Tables that wait for a change and have one."""
+    _heap: list[tuple[datetime, InputId]] = field(default_factory=list)
+    _starts: dict[InputId, datetime] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, snapshot: CatalogSnapshot, rules: Rules, now: datetime, last: Book | None = None
+    ) -> Book:
+        """Open a book on a snapshot; what the last one knew of the same tables is kept."""
+        definitions = snapshot.definitions
+        dag = _moved_dag(last, definitions) if last else Dag.build(definitions.edges)
+        schedules = _schedules(definitions)
+        book = cls(definitions, rules, dag, {}, dict(snapshot.standings))
+        for key, table in definitions.stream_tables.items():
+            roots = frozenset(definitions.roots(key))
+            entry = Entry(table, schedules[key], read_options(table.options), roots)
+            _carry_over(entry, last.entries.get(key) if last else None, book.standings.get(key))
+            book.entries[key] = entry
+        if last is not None:
+            known = definitions.sources
+            book.positions = {k: v for k, v in last.positions.items() if k in known}
+            book.broken = {key for key in last.broken if key in known}
+        for key in book.entries:
+            book.schedule(key, now)
+        book.note_changes(book.entries, now)
+        return book
+
+    @property
+    def generation(self) -> int:
+        """The generation of the catalog that the book is of."""
+        return self.definitions.generation
+
+    def watched(self) -> frozenset[InputId]:
+        """Return the sources that some table follows by itself."""
+        found: set[InputId] = set()
+        for entry in self.entries.values():
+            if entry.runs_by_itself:
+                found |= entry.roots
+        return frozenset(found)
+
+    def is_behind(self, key: InputId) -> bool:
+        """Whether a source has moved past a table, or the table must be built anew."""
+        entry, standing = self.entries[key], self.standings.get(key)
+        if standing is None or standing.query_hash != entry.table.defining_query_hash:
+            return True
+        if entry.table.state == "needs-rebuild" or not self.broken.isdisjoint(entry.roots):
+            return True
+        base, positions = standing.base_frontier, self.positions
+        return any(root in positions and base.get(root) != positions[root] for root in entry.roots)
+
+    def note_changes(self, tables: Iterable[InputId], now: datetime) -> None:
+        """Note since when tables are behind, and which of them wait for just that."""
+        for key in tables:
+            entry = self.entries[key]
+            if not self.is_behind(key):
+                entry.behind_since = None
+                self.following.discard(key)
+                continue
+            entry.behind_since = entry.behind_since or now
+            if entry.follows_changes and entry.runs_by_itself:
+                self.following.add(key)
+
+    def schedule(self, key: InputId, now: datetime, not_before: datetime | None = None) -> None:
+        """Put a table into its place in the order of starts."""
+        entry = self.entries[key]
+        self._starts.pop(key, None)
+        if entry.follows_changes or not entry.runs_by_itself:
+            return
+        at = entry.due_at(now)
+        if at is not None:
+            at = max(at, not_before) if not_before else at
+            self._starts[key] = at
+            heapq.heappush(self._heap, (at, key))
+
+    def take_due(self, now: datetime) -> Iterator[InputId]:
+        """Give every table whose time has come, and take it out of the order."""
+        while self._heap and self._heap[0][0] <= now:
+            at, key = heapq.heappop(self._heap)
+            if self._starts.get(key) == at:
+                del self._starts[key]
+                yield key
+        for key in sorted(self.following):
+            at_earliest = self.entries[key].due_at(now)
+            if at_earliest is not None and at_earliest <= now:
+                yield key
+
+    def next_start(self, now: datetime) -> datetime | None:
+        """Return the next moment at which something is due by itself."""
+        while self._heap and self._starts.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        moments = [self._heap[0][0]] if self._heap else []
+        moments += [at for key in self.following if (at := self.entries[key].due_at(now))]
+        return min(moments, default=None)
+
+
+def _schedules(definitions: Definitions) -> Mapping[InputId, Schedule]:
+    tables = definitions.stream_tables
+    said = {key: parse_schedule(table.schedule) for key, table in tables.items()}
+    tiers = {key: table.tier for key, table in tables.items()}
+    consumers: dict[InputId, list[InputId]] = {}
+    for key, inputs in definitions.edges.items():
+        for item in inputs:
+            consumers.setdefault(item, []).append(key)
+    return effective_schedules(said, tiers, consumers)
+
+
+def _moved_dag(last: Book, definitions: Definitions) -> Dag:
+    """Return the graph after some changes, at the cost of what they concern."""
+    dag, before, after = last.dag, last.definitions.edges, definitions.edges
+    for key in definitions.order:
+        if before.get(key) != after[key]:
+            dag = dag.with_table(key, after[key])
+    for key in reversed(last.definitions.order):
+        if key not in after:
+            dag = dag.without(key)
+    return dag
+
+
+def _carry_over(entry: Entry, last: Entry | None, standing: Standing | None) -> None:
+    if last is None:
+        # After a change of leader: the last time it moved is the best that is known.
+        entry.last_started = standing.updated_at if standing else None
+        return
+    entry.last_started = last.last_started
+    entry.behind_since, entry.hold = last.behind_since, last.hold
+    entry.freshness, entry.typical_seconds = last.freshness, last.typical_seconds
+    if last.table.altered_at == entry.table.altered_at:
+        entry.failures, entry.not_before = last.failures, last.not_before

@@ -1,0 +1,47 @@
+"""The fuse of a table, asked before it is refreshed by itself: is this change too large?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.fuse import FuseRule, blown
+from streamtables.scheduler.holds import Hold
+from streamtables.sources.changes import SharedChanges, Window
+
+RELEASED = "resumed: the change that blew its fuse is let through"
+"""The reason of a table whose fuse blew and whose change a person has looked at."""
+BLOWN = "its fuse has blown: "
+_REMEMBERED = 20
+
+
+@dataclass(frozen=True)
+class Fuses:
+    """Judges the volume that waits for a table."""
+
+    around: Surroundings
+
+    def hold(self, book: Book, entry: Entry) -> Hold | None:
+        """Suspend a table for whom too much waits, and say why; None where all is as usual."""
+        options, table = entry.options, entry.table
+        rule = FuseRule(options.fuse_rows, options.fuse_factor)
+        standing = book.standings.get(table.id)
+        if rule == FuseRule(None, None) or standing is None or table.state_reason == RELEASED:
+            return None
+        windows = [
+            Window(item.id, book.definitions.sources[item.id].location, since, upto)
+            for item in table.inputs
+            if item.kind == "source"
+            and (since := standing.frontier.get(item.id)) is not None
+            and (upto := book.positions.get(item.id)) is not None
+            and since < upto
+        ]
+        pending = SharedChanges(0, {}).estimate(windows)
+        recent = [r.rows_in for r in self.around.catalog.history(table.id, _REMEMBERED)]
+        reason = None if pending is None else blown(rule, pending, recent)
+        if reason is None:
+            return None
+        text = f"{BLOWN}{reason}; look at the changes, then resume it"
+        self.around.catalog.set_state(table.id, "suspended", text, at=self.around.clock())
+        return Hold("fuse", text)

@@ -1,0 +1,141 @@
+"""The loop: lead, tick, sleep until something is due; stand by while another process leads.
+
+The lease is renewed by each tick, and by a heartbeat while a round runs.  A leader that lost its
+lease starts nothing more; what it still commits is fenced by each table's own log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Event as Flag
+from threading import Thread
+
+from streamtables.catalog.models import Options
+from streamtables.catalog.scheduler_models import Event, Lease
+from streamtables.errors import AnotherLeaderError, StreamTablesError, TransientError
+from streamtables.refresh.results import Refresh
+from streamtables.scheduler.holds import shown
+from streamtables.scheduler.tick import Ticker
+
+Heard = Callable[[list[Refresh]], None]
+
+
+@dataclass
+class Loop:
+    """Keeps all stream tables fresh while it leads."""
+
+    ticker: Ticker
+    facts: Callable[[], Options] = dict
+    stop: Flag = field(default_factory=Flag)
+    """Set: finish what runs, start nothing more, and end."""
+    wake: Flag = field(default_factory=Flag)
+    """Set: look again now."""
+    lost: Flag = field(default_factory=Flag)
+    """Set while a round runs whose lease another process has taken."""
+    term: int = 0
+
+    def tick(self) -> list[Refresh]:
+        """Make one tick as the leader.
+
+        Raises:
+            AnotherLeaderError: another process leads.
+        """
+        lease = self._lead()
+        if lease is None:
+            raise self._another()
+        return self._ticked(lease)
+
+    def run(self, heard: Heard = lambda _: None) -> None:
+        """Make ticks until told to stop; the lease is given up at the end."""
+        try:
+            while not self.stop.is_set():
+                lease = self._lead_or_wait()
+                if lease is not None:
+                    heard(self._ticked(lease))
+                    self._sleep()
+        finally:
+            around = self.ticker.around
+            around.catalog.stop_leading(around.process, around.clock())
+
+    def end(self) -> None:
+        """Have the loop finish what runs, and end."""
+        self.stop.set()
+        self.wake.set()
+
+    def starts_nothing(self) -> bool:
+        """Whether nothing more may be started in the round that runs."""
+        return self.stop.is_set() or self.lost.is_set()
+
+    def _ticked(self, lease: Lease) -> list[Refresh]:
+        if lease.term != self.term:
+            self._began(lease)
+        with self._renewed():
+            return self.ticker.tick(lease)
+
+    def _began(self, lease: Lease) -> None:
+        """Begin a term: what another leader did in between is read anew."""
+        self.term, self.ticker.book = lease.term, None
+        around = self.ticker.around
+        text = f"{lease.holder} leads"
+        around.catalog.record_events([Event(around.clock(), "leader", text)])
+
+    def _lead(self) -> Lease | None:
+        around = self.ticker.around
+        seconds = around.settings.lease_seconds
+        return around.catalog.lead(around.process, around.clock(), seconds, self.facts())
+
+    def _lead_or_wait(self) -> Lease | None:
+        """Take or renew the lease; wait a while where another has it, or the catalog is away."""
+        try:
+            lease = self._lead()
+        except TransientError:
+            lease = None
+        if lease is None:
+            self.stop.wait(self.ticker.around.settings.lease_seconds / 3)
+        return lease
+
+    @contextmanager
+    def _renewed(self) -> Iterator[None]:
+        """Renew the lease from a thread of its own for as long as a tick lasts."""
+        done = Flag()
+        self.lost.clear()
+        heartbeat = Thread(target=self._renew, args=(done,), name="streamtables-lease", daemon=True)
+        heartbeat.start()
+        try:
+            yield
+        finally:
+            done.set()
+
+    def _renew(self, done: Flag) -> None:
+        while not done.wait(self.ticker.around.settings.lease_seconds / 3):
+            try:
+                lease = self._lead()
+            except StreamTablesError:
+                # The catalog may answer the next time; until the lease ends it is still ours.
+                continue
+            if lease is None or lease.term != self.term:
+                self.lost.set()
+                return
+
+    def _sleep(self) -> None:
+        """Wait for the next start, the next poll, or a call."""
+        around = self.ticker.around
+        seconds = around.settings.poll_seconds
+        at = self.ticker.next_start()
+        if at is not None:
+            seconds = min(seconds, (at - around.clock()) / timedelta(seconds=1))
+        if self.wake.wait(max(0.0, seconds)):
+            self.wake.clear()
+
+    def _another(self) -> AnotherLeaderError:
+        lease = self.ticker.around.catalog.lease()
+        holder = lease.holder if lease else "another process"
+        until = f" until {shown(lease.expires_at)} at least" if lease else ""
+        return AnotherLeaderError(
+            f"{holder} leads{until}",
+            detail="One process at a time decides what is due.",
+            hint="Let it work, or stop it; refresh works from any process.",
+        )

@@ -1,0 +1,164 @@
+"""One tick: look at all sources at once, choose what is due and behind, refresh it in one round.
+
+An idle tick asks the catalog one question, its lease; everything else is compared in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from streamtables.catalog.models import Source, StreamTable
+from streamtables.catalog.scheduler_models import Event, Lease
+from streamtables.errors import StreamTablesError
+from streamtables.positions import InputId, Version
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.round import Round, Runner, one_by_one, with_ancestors
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.aftermath import Aftermath
+from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.clock_words import reads_clock
+from streamtables.scheduler.fuses import Fuses
+from streamtables.scheduler.holds import Hold, Standstill, held_back
+from streamtables.sources.heads import Heads
+
+HOLD_SECONDS = 5.0
+"""After how long a table that is held back is looked at again."""
+
+
+@dataclass
+class Ticker:
+    """Makes ticks, and keeps between them what the leader knows."""
+
+    around: Surroundings
+    runner: Runner = one_by_one
+    book: Book | None = None
+    heads: Heads = field(default_factory=Heads)
+    happened: list[Event] = field(default_factory=list)
+
+    def tick(self, lease: Lease) -> list[Refresh]:
+        """Refresh what is due and behind, with all that it stands on."""
+        now = self.around.clock()
+        book = self._book_at(lease.generation, now)
+        self._detect(book, now)
+        chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
+        results = self._refreshed(book, chosen, now) if chosen else []
+        self.around.catalog.record_events(self.happened)
+        self.happened = []
+        return results
+
+    def next_start(self) -> datetime | None:
+        """Return when something is due next, as far as is known."""
+        return self.book.next_start(self.around.clock()) if self.book else None
+
+    def _book_at(self, generation: int, now: datetime) -> Book:
+        """Return the book; a new one when something was defined since."""
+        if self.book is None or self.book.generation != generation:
+            snapshot, rules = self.around.catalog.snapshot(), self.around.catalog.rules()
+            self.book = Book.of(snapshot, rules, now, self.book)
+        return self.book
+
+    def _detect(self, book: Book, now: datetime) -> None:
+        """See which sources have moved, and which tables that puts behind."""
+        watched = [source for key in book.watched() if (source := book.definitions.sources[key])]
+        moved = self.heads.moved(source for source in watched if source.kind != "postgres")
+        mirrors = [source for source in watched if source.kind == "postgres"]
+        positions = {source.id: self._position(book, source) for source in moved}
+        positions |= self._drained(book, mirrors)
+        changed = [key for key, at in positions.items() if book.positions.get(key) != at]
+        for key, at in positions.items():
+            if at is None:
+                book.broken.add(key)
+                self.heads.forget(key)
+            else:
+                book.broken.discard(key)
+                book.positions[key] = at
+        if changed:
+            book.note_changes(book.dag.affected(changed), now)
+
+    def _position(self, book: Book, source: Source) -> Version | None:
+        """Return the version that a round would pin, or None where the source cannot be read."""
+        consumed = [s.base_frontier.get(source.id, Version(-1)) for s in book.standings.values()]
+        try:
+            known = max(consumed, default=None)
+            return self.around.watch.look(source, None if known == -1 else known).version
+        except StreamTablesError:
+            # The refresh that needs the source fails on it, and says so.
+            return None
+
+    def _drained(self, book: Book, mirrors: Sequence[Source]) -> Mapping[InputId, Version | None]:
+        if not mirrors:
+            return {}
+        broken = self.around.postgres.drain(mirrors)
+        return {
+            source.id: None if source.id in broken else self.around.postgres.pinned(source)
+            for source in mirrors
+        }
+
+    def _starts(self, book: Book, key: InputId, now: datetime) -> bool:
+        """Whether a table that is due is to be refreshed now; why not is noted."""
+        entry = book.entries[key]
+        if not book.is_behind(key) and not self._waits_for_time(book, entry):
+            entry.last_started = now
+            self._note_hold(entry, None, now)
+            book.schedule(key, now)
+            return False
+        hold = self._hold(book, entry, now)
+        self._note_hold(entry, hold, now)
+        if hold is None:
+            return True
+        again = now + timedelta(seconds=HOLD_SECONDS)
+        entry.not_before = hold.until or again if entry.follows_changes else entry.not_before
+        book.schedule(key, now, not_before=hold.until or again)
+        return False
+
+    def _waits_for_time(self, book: Book, entry: Entry) -> bool:
+        """Whether the passing of time alone changes the result of a table."""
+        if entry.follows_changes:
+            return False
+        return reads_clock(entry.table, book.definitions, self.around.plans)
+
+    def _hold(self, book: Book, entry: Entry, now: datetime) -> Hold | None:
+        definitions = book.definitions
+        facts = Standstill(
+            table=entry.table,
+            options=entry.options,
+            roots=entry.roots,
+            ancestors=definitions.ancestors(entry.table.id),
+            not_before={key: e.not_before for key, e in book.entries.items() if e.not_before},
+        )
+        names = {key: source.name for key, source in definitions.sources.items()}
+        roots = sorted(entry.roots)
+        watermarks = self.around.catalog.watermarks
+        hold = held_back(facts, book.rules, names, lambda: watermarks(roots), now)
+        return hold or Fuses(self.around).hold(book, entry)
+
+    def _note_hold(self, entry: Entry, hold: Hold | None, now: datetime) -> None:
+        """Record what holds a table back when it is another reason than before."""
+        last, entry.hold = entry.hold, hold
+        if hold is not None and (last is None or (last.kind, last.text) != (hold.kind, hold.text)):
+            self._happened(entry.table, now, "held", hold.text)
+        if hold is None and last is not None:
+            self._happened(entry.table, now, "released", "it is no longer held back")
+
+    def _refreshed(self, book: Book, chosen: Sequence[InputId], now: datetime) -> list[Refresh]:
+        snapshot = self.around.catalog.snapshot()
+        known = snapshot.stream_tables
+        wanted = [known[key] for key in chosen if key in known]
+        round_ = Round(self.around, snapshot, with_ancestors(snapshot, wanted), runner=self.runner)
+        results = round_.run()
+        book.standings.update(round_.standings)
+        for table in round_.tables:
+            if (entry := book.entries.get(table.id)) is not None:
+                entry.last_started = now
+        after = Aftermath(self.around, book)
+        self.happened += after.settle({r.table: r for r in results}, round_.tables)
+        book.note_changes([t.id for t in round_.tables if t.id in book.entries], now)
+        for table in round_.tables:
+            if table.id in book.entries:
+                book.schedule(table.id, now)
+        return results
+
+    def _happened(self, table: StreamTable, at: datetime, kind: str, text: str) -> None:
+        self.happened.append(Event(at, kind, text, table.id, table.name))

@@ -1,0 +1,164 @@
+"""Keeping tables fresh by themselves: the part of the interface that is about scheduling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from streamtables.catalog import Catalog
+from streamtables.catalog.models import StreamTable
+from streamtables.catalog.names import check_name
+from streamtables.catalog.scheduler_models import (
+    EVERYTHING,
+    Event,
+    Pause,
+    SourceGate,
+    SourceGroup,
+    namespace_scope,
+)
+from streamtables.errors import ConfigError, NotFoundError
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.durations import parse_duration
+from streamtables.scheduler.fuses import BLOWN, RELEASED
+from streamtables.scheduler.holds import namespace_of
+from streamtables.scheduler.service import Scheduler
+
+
+class Scheduling:
+    """The methods of an open warehouse that are about when tables are refreshed."""
+
+    _catalog: Catalog
+    _around: Surroundings
+    _scheduler: Scheduler
+
+    def tick(self) -> list[Refresh]:
+        """Make one scheduler round: refresh what is due and behind.
+
+        Raises:
+            AnotherLeaderError: another process keeps this warehouse fresh.
+        """
+        return self._scheduler.tick()
+
+    def run(self, heard: Callable[[list[Refresh]], None] = lambda _: None) -> None:
+        """Keep every table fresh until `stop` is called; stand by while another process leads.
+
+        `heard` is given what each tick refreshed.
+        """
+        self._scheduler.run(heard)
+
+    def stop(self) -> None:
+        """End `run` from another thread: finish what runs, start nothing more."""
+        self._scheduler.end()
+
+    def wake(self) -> None:
+        """Have `run` look at once, and not at its next poll."""
+        self._scheduler.wake()
+
+    # Standing still
+
+    def pause(
+        self,
+        name: str | None = None,
+        reason: str = "paused by a user",
+        *,
+        namespace: str | None = None,
+    ) -> StreamTable | None:
+        """Stop refreshing a table, a namespace or, with neither, everything, until it is resumed.
+
+        A table that is paused by its name is not refreshed by hand either.
+        """
+        now = self._around.clock()
+        if name is not None and namespace is None:
+            table = self._catalog.stream_table(name)
+            return self._catalog.set_state(table.id, "paused", reason, at=now)
+        self._catalog.put_pause(Pause(self._scope(name, namespace), reason, now))
+        return None
+
+    def resume(
+        self, name: str | None = None, *, namespace: str | None = None
+    ) -> StreamTable | None:
+        """Let a paused or suspended table, a namespace or everything be refreshed again.
+
+        A table whose fuse blew goes on with the very change that blew it.
+        """
+        if name is None or namespace is not None:
+            self._catalog.drop_pause(self._scope(name, namespace))
+            return None
+        table = self._catalog.stream_table(name)
+        if table.state not in ("paused", "suspended"):
+            return table
+        reason = RELEASED if table.state_reason.startswith(BLOWN) else ""
+        return self._catalog.set_state(table.id, "active", reason, at=self._around.clock())
+
+    def _scope(self, name: str | None, namespace: str | None) -> str:
+        if name is not None:
+            raise ConfigError(
+                "name a table or a namespace, and not both", hint="Leave one of them out."
+            )
+        if namespace is None:
+            return EVERYTHING
+        known = {namespace_of(table.name) for table in self._catalog.stream_tables()}
+        if namespace.lower() not in known:
+            raise NotFoundError(
+                f'there is no stream table in the namespace "{namespace}"',
+                hint=f"Namespaces: {', '.join(sorted(known))}." if known else "",
+            )
+        return namespace_scope(namespace)
+
+    # Gates and watermarks
+
+    def close_gate(self, source: str, reason: str = "closed by a user") -> None:
+        """Have everything that stands on a source wait until its gate is opened."""
+        found = self._catalog.source(source)
+        self._catalog.close_gate(SourceGate(found.id, reason, self._around.clock()))
+
+    def open_gate(self, source: str) -> None:
+        """Let what stands on a source go on."""
+        self._catalog.open_gate(self._catalog.source(source).id)
+
+    def set_watermark_group(
+        self, name: str, sources: Sequence[str], tolerance: str = "1 minute"
+    ) -> None:
+        """Have tables that read several of these sources wait until their watermarks are near."""
+        check_name(name)
+        found = tuple(dict.fromkeys(self._catalog.source(source).id for source in sources))
+        if len(found) < 2:
+            raise ConfigError(
+                f'the watermark group "{name}" needs at least two sources',
+                hint="Name the sources that are to be read together.",
+            )
+        seconds = parse_duration(tolerance, "the tolerance")
+        self._catalog.put_group(SourceGroup(name, found, seconds))
+
+    def drop_watermark_group(self, name: str) -> None:
+        """Let the tables of a group go on without waiting for each other's sources."""
+        if not self._catalog.drop_group(name):
+            raise NotFoundError(f'there is no watermark group "{name}"')
+
+    def set_watermark(self, source: str, moment: datetime) -> None:
+        """Say up to which moment a source is complete."""
+        if moment.tzinfo is None:
+            raise ConfigError(
+                f"the moment {moment} has no zone", hint="Give it one, such as UTC."
+            )
+        self._catalog.set_watermark(self._catalog.source(source).id, moment.astimezone(UTC))
+
+    # Looking
+
+    def events(self, name: str | None = None, limit: int = 100) -> list[Event]:
+        """Return the last things that people should know, of all or of one table, newest first."""
+        subject = None if name is None else self._catalog.stream_table(name).id
+        return self._catalog.events(subject, limit)
+
+    def scheduler_diagnostics(self) -> dict[str, object]:
+        """Return who leads, and what the scheduler is doing."""
+        return self._scheduler.diagnostics()
+
+    def worker_allocation_status(self) -> list[dict[str, object]]:
+        """Return, for each namespace, how many workers it uses, may use and waits for."""
+        return self._scheduler.allocation()
+
+    def cluster_worker_summary(self) -> dict[str, object]:
+        """Return the workers of the process that leads: how many, how busy."""
+        return self._scheduler.workers()
