@@ -1,0 +1,1 @@
+"""When a stream table is due, and what holds it back."""

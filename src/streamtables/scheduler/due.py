@@ -1,0 +1,80 @@
+"""From which moment on a stream table is due.
+
+    Every      the last start + the interval, stretched by the tier; at once if it never started
+    Cron       the first fire after the last start, or after the definition
+    OnChange   the first moment at which a change may start it
+
+Time is counted from the last start, so what was missed comes together: after a long stop a table is
+due once, and then follows its rhythm from there.
+
+Invariant: a table that is due stays due until it is started.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from streamtables.scheduler.cron import next_fire
+from streamtables.scheduler.schedule import Calculated, Cron, Every, Manual, OnChange, Schedule
+from streamtables.scheduler.tiers import TIER_FACTOR, scaled
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What it depends on when a table is due; all times are in UTC."""
+
+    schedule: Schedule
+    tier: str
+    last_started: datetime | None
+    created_at: datetime
+    not_before: datetime | None = None
+    """A back-off or a gate: nothing starts earlier, whatever the schedule says."""
+
+
+def next_due(timing: Timing, now: datetime) -> datetime | None:
+    """Return the moment from which the table is due: now or earlier means at once.
+
+    None means that no time makes it due: it is manual or frozen.  For `OnChange` it is the first
+    moment at which a change may start it; whether there is one, the caller knows.
+    """
+    if TIER_FACTOR[timing.tier] is None:
+        return None
+    due = _by_schedule(timing, now)
+    if due is None or timing.not_before is None:
+        return due
+    return max(due, timing.not_before)
+
+
+def _by_schedule(timing: Timing, now: datetime) -> datetime | None:
+    match timing.schedule:
+        case Manual() | Calculated():
+            return None
+        case Every() | OnChange() if timing.last_started is None:
+            return min(timing.created_at, now)
+        case Every() | OnChange() | Cron():
+            return _after_last_start(timing, now)
+        case _:
+            assert_never(timing.schedule)
+
+
+def _after_last_start(timing: Timing, now: datetime) -> datetime | None:
+    last = timing.last_started or timing.created_at
+    # A start that lies ahead of the start after the next one was never made: the clock went back.
+    # Waiting for it to come true could take years, so the table starts once and counts from there.
+    # A clock that went back by less only makes this one wait longer.
+    if last > now and (following := _after(timing, now)) is not None and last > following:
+        return now
+    return _after(timing, last)
+
+
+def _after(timing: Timing, start: datetime) -> datetime | None:
+    match timing.schedule:
+        case Every(seconds) | OnChange(seconds):
+            interval = scaled(seconds, timing.tier)
+            return None if interval is None else start + timedelta(seconds=interval)
+        case Cron(expression, zone):
+            return next_fire(expression, zone, start)
+        case _:
+            return None
