@@ -1,0 +1,1 @@
+"""When stream tables are refreshed, in which order, and by which hands."""
