@@ -1,1 +1,1 @@
-"""When a stream table is due, and what holds it back."""
+"""When stream tables are refreshed, in which order, and by which hands."""
