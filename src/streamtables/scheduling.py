@@ -139,9 +139,7 @@ class Scheduling:
     def set_watermark(self, source: str, moment: datetime) -> None:
         """Say up to which moment a source is complete."""
         if moment.tzinfo is None:
-            raise ConfigError(
-                f"the moment {moment} has no zone", hint="Give it one, such as UTC."
-            )
+            raise ConfigError(f"the moment {moment} has no zone", hint="Give it one, such as UTC.")
         self._catalog.set_watermark(self._catalog.source(source).id, moment.astimezone(UTC))
 
     # Looking

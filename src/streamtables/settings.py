@@ -212,6 +212,19 @@ class Settings:
         help="From this time on a refresh may compute the whole query and compare, if faster.",
     )
 
+    worker_pool_size: str = _text(
+        "auto",
+        pattern=r"auto|[0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]",
+        form="auto, or a whole number from 0 to 128",
+        help="How many refreshes run at a time, on threads that stay; 0 starts one for each.",
+    )
+    worker_quotas: str = _text(
+        "",
+        pattern=r"[\w.=,\s-]*",
+        form="namespaces and whole numbers, such as finance=2, sales=1",
+        help="How many workers a namespace has for itself; what it does not use is lent.",
+    )
+
     def __post_init__(self) -> None:
         for name, setting in SETTINGS.items():
             object.__setattr__(self, name, setting.read(name, getattr(self, name)))

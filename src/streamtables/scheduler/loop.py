@@ -33,8 +33,8 @@ class Loop:
     """Set: finish what runs, start nothing more, and end."""
     wake: Flag = field(default_factory=Flag)
     """Set: look again now."""
-    lost: Flag = field(default_factory=Flag)
-    """Set while a round runs whose lease another process has taken."""
+    no_more: Flag = field(default_factory=Flag)
+    """Set: the round that runs starts nothing more, as it is to end or has lost its lease."""
     term: int = 0
 
     def tick(self) -> list[Refresh]:
@@ -63,11 +63,8 @@ class Loop:
     def end(self) -> None:
         """Have the loop finish what runs, and end."""
         self.stop.set()
+        self.no_more.set()
         self.wake.set()
-
-    def starts_nothing(self) -> bool:
-        """Whether nothing more may be started in the round that runs."""
-        return self.stop.is_set() or self.lost.is_set()
 
     def _ticked(self, lease: Lease) -> list[Refresh]:
         if lease.term != self.term:
@@ -101,7 +98,8 @@ class Loop:
     def _renewed(self) -> Iterator[None]:
         """Renew the lease from a thread of its own for as long as a tick lasts."""
         done = Flag()
-        self.lost.clear()
+        if not self.stop.is_set():
+            self.no_more.clear()
         heartbeat = Thread(target=self._renew, args=(done,), name="streamtables-lease", daemon=True)
         heartbeat.start()
         try:
@@ -117,7 +115,7 @@ class Loop:
                 # The catalog may answer the next time; until the lease ends it is still ours.
                 continue
             if lease is None or lease.term != self.term:
-                self.lost.set()
+                self.no_more.set()
                 return
 
     def _sleep(self) -> None:

@@ -14,13 +14,15 @@ from streamtables.catalog.scheduler_models import Event, Lease
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Version
 from streamtables.refresh.results import Refresh
-from streamtables.refresh.round import Round, Runner, one_by_one, with_ancestors
+from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.aftermath import Aftermath
 from streamtables.scheduler.book import Book, Entry
 from streamtables.scheduler.clock_words import reads_clock
 from streamtables.scheduler.fuses import Fuses
-from streamtables.scheduler.holds import Hold, Standstill, held_back
+from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
+from streamtables.scheduler.queue import Job
+from streamtables.scheduler.workers import Workers
 from streamtables.sources.heads import Heads
 
 HOLD_SECONDS = 5.0
@@ -32,13 +34,15 @@ class Ticker:
     """Makes ticks, and keeps between them what the leader knows."""
 
     around: Surroundings
-    runner: Runner = one_by_one
+    workers: Workers
     book: Book | None = None
     heads: Heads = field(default_factory=Heads)
     happened: list[Event] = field(default_factory=list)
+    ticks: int = 0
 
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
+        self.ticks += 1
         now = self.around.clock()
         book = self._book_at(lease.generation, now)
         self._detect(book, now)
@@ -162,3 +166,14 @@ class Ticker:
 
     def _happened(self, table: StreamTable, at: datetime, kind: str, text: str) -> None:
         self.happened.append(Event(at, kind, text, table.id, table.name))
+
+
+def _job(table: StreamTable, book: Book, now: datetime) -> Job:
+    entry = book.entries.get(table.id)
+    return Job(
+        table_id=table.id,
+        namespace=namespace_of(table.name),
+        tier=table.tier,
+        cost_seconds=entry.typical_seconds if entry else 0.0,
+        ready_since=entry.behind_since or now if entry else now,
+    )

@@ -1,0 +1,77 @@
+"""The scheduler of one open warehouse: ticks, the loop, and what can be seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamtables.catalog.models import Options
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.loop import Loop
+from streamtables.scheduler.tick import Ticker
+from streamtables.scheduler.workers import Workers
+
+
+class Scheduler:
+    """Made with its warehouse; nothing runs before it is asked."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._workers = Workers(around.settings)
+        self._ticker = Ticker(around, self._workers)
+        self._loop = Loop(self._ticker, self._facts, no_more=self._workers.no_more)
+
+    def tick(self) -> list[Refresh]:
+        """Make one tick as the leader."""
+        return self._loop.tick()
+
+    def run(self, heard: Callable[[list[Refresh]], None]) -> None:
+        """Make ticks until `end`."""
+        self._loop.run(heard)
+
+    def end(self) -> None:
+        """Finish what runs, start nothing more, and end the loop."""
+        self._loop.end()
+
+    def wake(self) -> None:
+        """Look again at once."""
+        self._loop.wake.set()
+
+    def close(self) -> None:
+        """Let the workers go."""
+        self._workers.close()
+
+    def diagnostics(self) -> dict[str, object]:
+        """Return who leads, and what was counted since this process opened the warehouse."""
+        lease = self._around.catalog.lease()
+        now = self._around.clock()
+        book = self._ticker.book
+        return {
+            "leader": lease.holder if lease and lease.expires_at > now else None,
+            "term": lease.term if lease else 0,
+            "leader_facts": dict(lease.facts) if lease else {},
+            "generation": lease.generation if lease else self._around.catalog.generation(),
+            "ticks": self._ticker.ticks,
+            "plans_compiled": self._around.plans.compiled,
+            "stream_tables": len(book.entries) if book else None,
+            "next_start": self._ticker.next_start(),
+            **self._workers.summary(),
+        }
+
+    def allocation(self) -> list[dict[str, object]]:
+        """Return what each namespace uses of the workers."""
+        return self._workers.allocation()
+
+    def workers(self) -> dict[str, object]:
+        """Return the workers of the process that leads; of this one while it does."""
+        lease = self._around.catalog.lease()
+        if lease is None or lease.holder == self._around.process:
+            return {"process": self._around.process, **self._workers.summary()}
+        return {"process": lease.holder, **lease.facts}
+
+    def _facts(self) -> Options:
+        """Return what others may know of this process while it leads."""
+        summary = self._workers.summary()
+        return {
+            key: value for key, value in summary.items() if isinstance(value, int | float | str)
+        }

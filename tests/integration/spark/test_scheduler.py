@@ -1,0 +1,266 @@
+"""The scheduler on real tables: what is due is refreshed, at one moment, and why not is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from streamtables.api import StreamTables
+from streamtables.engine.session import SparkSessions
+from streamtables.errors import AnotherLeaderError, ConfigError, NotFoundError, WouldMixError
+from streamtables.settings import Settings
+from tests.support.shop import REVENUE, Shop, change, open_shop
+from tests.support.spark_oracle import assert_equal_to_query, stored_bag
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def db(spark_sessions: SparkSessions, tmp_path: Path, clock: Clock) -> Iterator[StreamTables]:
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), clock=clock) as opened:
+        yield opened
+
+
+def names(results) -> list[str]:
+    return [result.table for result in results]
+
+
+def test_a_tick_fills_what_is_due_and_an_idle_tick_asks_one_question(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("revenue", REVENUE, schedule="1 minute")
+    db.create("by_hand", "SELECT id FROM orders")
+    assert names(db.tick()) == ["revenue"]
+    assert_equal_to_query(db, "revenue")
+    db.tick()
+    for _ in range(3):
+        clock.forward(61)
+        before = db._catalog.queries
+        assert db.tick() == []
+        assert db._catalog.queries == before + 1
+
+
+def test_a_change_waits_for_its_time_or_is_followed_at_once(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("slow", REVENUE, schedule="10 minutes")
+    db.create("fast", "SELECT id FROM orders", schedule="on change at most every 5 seconds")
+    assert names(db.tick()) == ["slow", "fast"]
+    change(shop)
+    clock.forward(4)
+    assert db.tick() == []
+    clock.forward(2)
+    assert names(db.tick()) == ["fast"]
+    clock.forward(600)
+    assert names(db.tick()) == ["slow"]
+    for name in ("slow", "fast"):
+        assert_equal_to_query(db, name)
+
+
+def test_a_due_table_brings_what_it_stands_on_along(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("revenue", REVENUE, schedule="calculated")
+    db.create("rich", "SELECT region FROM revenue WHERE total > 2", schedule="1 minute")
+    assert names(db.tick()) == ["revenue", "rich"]
+    change(shop)
+    clock.forward(60)
+    assert names(db.tick()) == ["revenue", "rich"]
+    assert_equal_to_query(db, "rich")
+
+
+def test_a_read_of_several_tables_gives_the_last_moment_at_which_they_agree(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("slow", "SELECT count(*) AS n FROM orders", schedule="1 hour")
+    db.create("fast", "SELECT id FROM orders", schedule="1 minute")
+    db.tick()
+    first = db.epoch()
+    shop.orders.append((9, 10, "1.00", "i"))
+    clock.forward(60)
+    assert names(db.tick()) == ["fast"]
+    assert db.read("fast").count() == 5
+    both = db.read(["slow", "fast"])
+    assert both["slow"].collect()[0].n == both["fast"].count() == 4
+    clock.forward(3600)
+    assert names(db.tick()) == ["slow"]
+    both = db.read(["slow", "fast"])
+    assert both["slow"].collect()[0].n == both["fast"].count() == 5
+    old = db.read(["slow", "fast"], epoch=first)
+    assert old["slow"].collect()[0].n == old["fast"].count() == 4
+    with pytest.raises(WouldMixError):
+        db.read(["slow", "fast"], epoch=first + 1)
+    with pytest.raises(NotFoundError, match="epoch 99"):
+        db.read("slow", epoch=99)
+
+
+def test_what_holds_a_table_back_is_recorded_once(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("sales.revenue", REVENUE, schedule="1 minute")
+    db.tick()
+    change(shop)
+    db.close_gate("orders", "the load runs")
+    for _ in range(3):
+        clock.forward(60)
+        assert db.tick() == []
+    assert [event.text for event in db.events("sales.revenue")] == [
+        'the gate of source "orders" is closed: the load runs'
+    ]
+    db.open_gate("orders")
+    db.pause(namespace="sales", reason="month end")
+    clock.forward(60)
+    assert db.tick() == []
+    assert "month end" in db.events("sales.revenue")[0].text
+    db.resume(namespace="sales")
+    clock.forward(60)
+    assert names(db.tick()) == ["sales.revenue"]
+    assert db.events("sales.revenue")[0].kind == "released"
+    assert_equal_to_query(db, "sales.revenue")
+
+
+def test_a_table_that_cannot_go_on_is_suspended_and_the_others_run(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("broken", "SELECT id, 1 / (id - 9) AS x FROM orders", schedule="1 minute")
+    db.create("reader", "SELECT count(*) AS n FROM broken", schedule="1 minute")
+    db.create("well", "SELECT count(*) AS n FROM orders", schedule="1 minute")
+    db.tick()
+    shop.orders.append((9, 10, "1.00", "i"))
+    clock.forward(60)
+    outcomes = {result.table: result.outcome for result in db.tick()}
+    assert outcomes == {"broken": "failed", "reader": "deferred", "well": "applied"}
+    assert {t.name: t.state for t in db.stream_tables()}["broken"] == "suspended"
+    assert db.events("broken")[0].kind == "suspended"
+    shop.orders.delete("id = 9")
+    clock.forward(60)
+    assert names(db.tick()) == ["well"]
+    assert '"broken", which it reads, waits' in db.events("reader")[0].text
+    db.resume("broken")
+    clock.forward(60)
+    assert {r.table: r.outcome for r in db.tick() if r.table != "well"} == {
+        "broken": "no-change",
+        "reader": "no-change",
+    }
+    assert_equal_to_query(db, "reader")
+
+
+def test_an_abnormal_volume_blows_the_fuse_and_a_person_lets_it_through(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("t", "SELECT id FROM orders", schedule="1 minute", options={"fuse_rows": 3})
+    db.tick()
+    shop.orders.append(*[(n, 10, "1.00", "x") for n in range(100, 110)])
+    clock.forward(60)
+    assert db.tick() == []
+    [table] = db.stream_tables()
+    assert table.state == "suspended"
+    assert "10 changed rows are pending, the limit is 3" in table.state_reason
+    db.resume("t")
+    clock.forward(60)
+    assert names(db.tick()) == ["t"]
+    assert_equal_to_query(db, "t")
+    shop.orders.delete("id >= 100")
+    clock.forward(60)
+    assert db.tick() == []
+
+
+def test_one_process_leads_and_the_next_takes_over(
+    db: StreamTables, shop: Shop, clock: Clock, spark_sessions: SparkSessions, tmp_path: Path
+) -> None:
+    db.create("t", "SELECT id FROM orders", schedule="1 minute")
+    db.tick()
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), clock=clock) as other:
+        other._around.process = "elsewhere:1"
+        with pytest.raises(AnotherLeaderError, match="leads until"):
+            other.tick()
+        change(shop)
+        clock.forward(60)
+        assert names(other.tick()) == ["t"]
+        with pytest.raises(AnotherLeaderError, match="elsewhere:1"):
+            db.tick()
+    assert_equal_to_query(db, "t")
+
+
+def test_run_follows_changes_until_it_is_stopped(
+    spark_sessions: SparkSessions, tmp_path: Path
+) -> None:
+    settings = Settings(poll_seconds=0.05)
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
+        shop = open_shop(db, tmp_path)
+        db.create("t", "SELECT id FROM orders", schedule="on change")
+        heard: list[str] = []
+
+        def hear(done) -> None:
+            heard.extend(result.outcome for result in done)
+            if len(heard) == 1:
+                shop.orders.append((9, 10, "1.00", "i"))
+            elif len(heard) > 1:
+                db.stop()
+
+        thread = Thread(target=db.run, args=(hear,))
+        thread.start()
+        thread.join(60)
+        assert not thread.is_alive()
+        assert heard == ["applied", "applied"]
+        assert len(stored_bag(db, "t")) == 5
+        assert db._catalog.lead("another:1", datetime.now(UTC), 10) is not None
+
+
+def test_tables_of_one_level_run_side_by_side_and_equal_their_queries(
+    spark_sessions: SparkSessions, tmp_path: Path, clock: Clock
+) -> None:
+    settings = Settings(worker_pool_size="4")
+    with StreamTables(
+        tmp_path / "w", spark=spark_sessions.get(), settings=settings, clock=clock
+    ) as db:
+        shop = open_shop(db, tmp_path)
+        for number in range(4):
+            query = f"SELECT customer, count(*) + {number} AS n FROM orders GROUP BY customer"
+            db.create(f"side_{number}", query, schedule="1 minute")
+        union = " UNION ALL ".join(f"SELECT * FROM side_{number}" for number in range(4))
+        db.create("all_sides", union, schedule="1 minute")
+        assert len(db.tick()) == 5
+        change(shop)
+        clock.forward(60)
+        results = db.tick()
+        assert [result.outcome for result in results] == ["applied"] * 5
+        assert names(results)[-1] == "all_sides"
+        for result in results:
+            assert_equal_to_query(db, result.table)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda db: db.close_gate("no_such"), "no_such"),
+        (lambda db: db.pause(namespace="nowhere"), "nowhere"),
+        (lambda db: db.drop_watermark_group("none"), "none"),
+        (lambda db: db.set_watermark_group("g", ["orders"]), "two sources"),
+        (lambda db: db.set_watermark("orders", datetime(2030, 1, 1)), "no zone"),  # noqa: DTZ001
+        (lambda db: db.create("x", "SELECT id FROM orders", schedule="0 seconds"), "0 seconds"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(db: StreamTables, shop: Shop, call, says: str) -> None:
+    with pytest.raises((ConfigError, NotFoundError), match=says):
+        call(db)
