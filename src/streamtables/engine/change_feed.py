@@ -139,3 +139,15 @@ def _feed(
         return for_spark(rows)
     except NotSmall as declined:
         return TooLarge(declined.reason)
+
+
+def total_weight(changes: pa.Table) -> int:
+    """Return how many rows small changes add and remove."""
+    return int(pc.sum(pc.abs(changes.column("__st_weight"))).as_py() or 0)
+
+
+def count_spark(changes: DataFrame) -> int:
+    """Return how many rows large changes add and remove."""
+    with spark_border():
+        [row] = changes.selectExpr("coalesce(sum(abs(__st_weight)), 0) AS n").collect()
+    return int(row.n)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from streamtables.catalog.models import StreamTable
 from streamtables.catalog.scheduler_models import Event
-from streamtables.errors import StreamTablesError
+from streamtables.errors import StreamTablesError, TableDamagedError
+from streamtables.positions import InputId
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book, Entry
-from streamtables.scheduler.failures import Retry, Stop, Suspend, after_failure
+from streamtables.scheduler.failures import Retry, after_failure
 from streamtables.scheduler.freshness import Freshness, judge
 from streamtables.scheduler.fuses import RELEASED
-from streamtables.scheduler.holds import shown
+
+DEFERRED_SECONDS = 5.0
+"""After how long a table that could not move to a round's pins is tried again."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,26 @@ class Aftermath:
 
     around: Surroundings
     book: Book
+    started: datetime
 
-    def settle(self, results: Mapping[str, Refresh], tables: Sequence[StreamTable]) -> list[Event]:
-        """Note failures and freshness of each table; return what people should know."""
+    def settle(self, results: Mapping[str, Refresh], tables: Iterable[InputId]) -> list[Event]:
+        """Note failures and freshness of each table; return what people should know.
+
+        A table that did not move stays due, so that it is tried again when its wait is over.
+        """
         now = self.around.clock()
         happened: list[Event] = []
-        for table in tables:
-            entry, result = self.book.entries.get(table.id), results.get(table.name)
-            if entry is None or result is None:
+        for key in tables:
+            entry = self.book.entries[key]
+            result = results.get(entry.table.name)
+            if result is None:
                 continue
             if result.outcome == "failed" and result.error is not None:
                 happened.append(self._failed(entry, result.error, now))
-            elif result.outcome in ("applied", "no-change"):
+            elif result.outcome == "deferred":
+                entry.not_before = now + timedelta(seconds=DEFERRED_SECONDS)
+            else:
+                entry.last_started = self.started
                 happened += self._went_well(entry, result, now)
             happened += self._judged(entry, now)
         return happened
@@ -44,16 +54,16 @@ class Aftermath:
     def _failed(self, entry: Entry, error: StreamTablesError, now: datetime) -> Event:
         entry.failures += 1
         table = entry.table
-        decision = after_failure(error, entry.failures, now, random.random())
-        match decision:
-            case Retry(at):
-                entry.not_before = at
-                text = f"{error.message}; it is tried again at {shown(at)}"
-                return Event(now, "failed", text, table.id, table.name)
-            case Stop(reason) | Suspend(reason):
-                if self.book.definitions.stream_tables[table.id].state != "damaged":
-                    self.around.catalog.set_state(table.id, "suspended", reason, at=now)
-                return Event(now, "suspended", reason, table.id, table.name)
+        forbidden = table.full_policy == "forbid"
+        decision = after_failure(
+            error, entry.failures, now, random.random(), full_forbidden=forbidden
+        )
+        if isinstance(decision, Retry):
+            entry.not_before = decision.at
+            return Event(now, "failed", decision.reason, table.id, table.name)
+        if not isinstance(error, TableDamagedError):
+            self.around.catalog.set_state(table.id, "suspended", decision.reason, at=now)
+        return Event(now, "suspended", decision.reason, table.id, table.name)
 
     def _went_well(self, entry: Entry, result: Refresh, now: datetime) -> list[Event]:
         table = entry.table

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from streamtables.catalog.models import StreamTable
+from streamtables.positions import Standing
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book, Entry
 from streamtables.scheduler.fuse import FuseRule, blown
@@ -29,19 +31,23 @@ class Fuses:
         standing = book.standings.get(table.id)
         if rule == FuseRule(None, None) or standing is None or table.state_reason == RELEASED:
             return None
-        windows = [
-            Window(item.id, book.definitions.sources[item.id].location, since, upto)
-            for item in table.inputs
-            if item.kind == "source"
-            and (since := standing.frontier.get(item.id)) is not None
-            and (upto := book.positions.get(item.id)) is not None
-            and since < upto
-        ]
-        pending = SharedChanges(0, {}).estimate(windows)
+        pending = self._pending(book, table, standing)
         recent = [r.rows_in for r in self.around.catalog.history(table.id, _REMEMBERED)]
-        reason = None if pending is None else blown(rule, pending, recent)
+        reason = blown(rule, pending, recent)
         if reason is None:
             return None
         text = f"{BLOWN}{reason}; look at the changes, then resume it"
         self.around.catalog.set_state(table.id, "suspended", text, at=self.around.clock())
         return Hold("fuse", text)
+
+    def _pending(self, book: Book, table: StreamTable, standing: Standing) -> int:
+        """Return how many changed rows of sources wait for a table."""
+        changes = SharedChanges(self.around.settings.driver_rows_max, {})
+        total = 0
+        for item in table.inputs:
+            since, upto = standing.frontier.get(item.id), book.positions.get(item.id)
+            if item.kind == "source" and since is not None and upto is not None and since < upto:
+                location = book.definitions.sources[item.id].location
+                window = Window(item.id, location, since, upto)
+                total += changes.count(self.around.sessions, window, item.columns)
+        return total

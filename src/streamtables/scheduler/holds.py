@@ -86,7 +86,7 @@ def _by_ancestor(facts: Standstill, rules: Rules, now: datetime) -> Hold | None:
             return Hold("upstream", f'"{ancestor.name}", which it reads, waits: {found.text}')
         until = facts.not_before.get(ancestor.id)
         if until is not None and until > now:
-            text = f'"{ancestor.name}", which it reads, failed and is tried again at {shown(until)}'
+            text = f'"{ancestor.name}", which it reads, is tried again at {shown(until)}'
             return Hold("upstream", text, until)
     return None
 

@@ -65,7 +65,7 @@ class Ticker:
 
     def _detect(self, book: Book, now: datetime) -> None:
         """See which sources have moved, and which tables that puts behind."""
-        watched = [source for key in book.watched() if (source := book.definitions.sources[key])]
+        watched = [book.definitions.sources[key] for key in book.watched()]
         moved = self.heads.moved(source for source in watched if source.kind != "postgres")
         mirrors = [source for source in watched if source.kind == "postgres"]
         positions = {source.id: self._position(book, source) for source in moved}
@@ -150,18 +150,17 @@ class Ticker:
         snapshot = self.around.catalog.snapshot()
         known = snapshot.stream_tables
         wanted = [known[key] for key in chosen if key in known]
-        round_ = Round(self.around, snapshot, with_ancestors(snapshot, wanted), runner=self.runner)
+        tables = with_ancestors(snapshot, wanted)
+        self.workers.jobs = {table.id: _job(table, book, now) for table in tables}
+        round_ = Round(self.around, snapshot, tables, runner=self.workers)
         results = round_.run()
         book.standings.update(round_.standings)
-        for table in round_.tables:
-            if (entry := book.entries.get(table.id)) is not None:
-                entry.last_started = now
-        after = Aftermath(self.around, book)
-        self.happened += after.settle({r.table: r for r in results}, round_.tables)
-        book.note_changes([t.id for t in round_.tables if t.id in book.entries], now)
-        for table in round_.tables:
-            if table.id in book.entries:
-                book.schedule(table.id, now)
+        moved = [table.id for table in round_.tables if table.id in book.entries]
+        book.note_changes(moved, now)
+        aftermath = Aftermath(self.around, book, started=now)
+        self.happened += aftermath.settle({result.table: result for result in results}, moved)
+        for key in moved:
+            book.schedule(key, now)
         return results
 
     def _happened(self, table: StreamTable, at: datetime, kind: str, text: str) -> None:

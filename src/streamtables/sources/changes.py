@@ -10,11 +10,12 @@ from threading import Lock
 import pyarrow as pa
 
 from streamtables.engine import arrow_rows
-from streamtables.engine.change_feed import read_small, read_spark
+from streamtables.engine.change_feed import count_spark, read_small, read_spark, total_weight
 from streamtables.engine.column_identity import moved_columns
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.handles import Rows, Session
 from streamtables.engine.outcomes import NotSmall, TooLarge
+from streamtables.engine.session import SparkSessions
 from streamtables.errors import HistoryGoneError
 from streamtables.positions import InputId, Version
 
@@ -101,6 +102,14 @@ class SharedChanges:
                     return None
                 total += entry.rows_added + entry.rows_removed
         return total
+
+    def count(self, sessions: SparkSessions, window: Window, columns: tuple[str, ...]) -> int:
+        """Return how many rows came and went on balance; a large change is counted by Spark."""
+        rows = self.small(window, columns)
+        if not isinstance(rows, TooLarge):
+            return total_weight(rows)
+        with sessions.lease("bulk") as spark:
+            return count_spark(self.large(spark, window, columns))
 
     def large(self, spark: Session, window: Window, columns: tuple[str, ...]) -> Rows:
         """Return the net changes of some columns as a DataFrame."""

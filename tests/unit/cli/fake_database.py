@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
 
 
@@ -105,6 +107,7 @@ class FakeDatabase:
 
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
     error: BaseException | None = None
+    happened: list[Event] = field(default_factory=list)
     tables: list[TableStatus] = field(default_factory=lambda: [TableStatus("totals")])
     source_list: list[Source] = field(default_factory=lambda: [Source("orders")])
     refreshes: list[Refresh] = field(default_factory=lambda: [Refresh("totals")])
@@ -158,11 +161,45 @@ class FakeDatabase:
     def alter(self, name: str, **kwargs: Any) -> None:
         self._record("alter", name, **kwargs)
 
-    def pause(self, name: str) -> None:
-        self._record("pause", name)
+    def pause(
+        self, name: str | None = None, reason: str = "", *, namespace: str | None = None
+    ) -> None:
+        self._record("pause", name, reason, namespace=namespace)
 
-    def resume(self, name: str) -> None:
-        self._record("resume", name)
+    def resume(self, name: str | None = None, *, namespace: str | None = None) -> None:
+        self._record("resume", name, namespace=namespace)
+
+    def close_gate(self, source: str, reason: str = "") -> None:
+        self._record("close_gate", source, reason)
+
+    def open_gate(self, source: str) -> None:
+        self._record("open_gate", source)
+
+    def set_watermark(self, source: str, moment: datetime) -> None:
+        self._record("set_watermark", source, moment)
+
+    def set_watermark_group(
+        self, name: str, sources: Sequence[str], tolerance: str = "1 minute"
+    ) -> None:
+        self._record("set_watermark_group", name, list(sources), tolerance)
+
+    def drop_watermark_group(self, name: str) -> None:
+        self._record("drop_watermark_group", name)
+
+    def tick(self) -> list[Refresh]:
+        self._record("tick")
+        return self.refreshes
+
+    def run(self, heard: Callable[[Sequence[Refresh]], None] = lambda _: None) -> None:
+        self._record("run")
+        heard(self.refreshes)
+
+    def stop(self) -> None:
+        self._record("stop")
+
+    def events(self, name: str | None = None, limit: int = 100) -> list[Event]:
+        self._record("events", name, limit)
+        return self.happened
 
     def repair(self, name: str) -> None:
         self._record("repair", name)
