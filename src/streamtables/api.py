@@ -23,7 +23,7 @@ from streamtables.catalog.models import (
     new_id,
 )
 from streamtables.catalog.names import check_name
-from streamtables.choices import checked_capture, checked_choices, checked_options
+from streamtables.choices import checked_capture, checked_choices
 from streamtables.engine.describe import TableDescription, describe, enable_change_feed
 from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
@@ -47,6 +47,7 @@ from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.status import TableStatus, status_of
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import Verification, stored_standing, verify
+from streamtables.scheduler.options import altered_options
 from streamtables.scheduler.service import Scheduler
 from streamtables.scheduling import Scheduling
 from streamtables.settings import Settings, load_settings
@@ -276,7 +277,7 @@ class StreamTables(Scheduling, ViewsAndFunctions):
             mode or table.mode,
             full or table.full_policy,
             tier or table.tier,
-            {**table.options, **checked_options(options)},
+            altered_options(table.options, options or {}),
         )
         changes: Alteration = {
             "schedule": choices.schedule,

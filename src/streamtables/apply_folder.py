@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from streamtables.catalog.dependencies import find_cycle, topological_order
-from streamtables.catalog.models import Function, StreamTable
+from streamtables.catalog.models import Function, Options, StreamTable
+from streamtables.choices import checked_options, checked_schedule
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.frontend.tables import called_names, referenced_names
 from streamtables.compiler.library_statements import CreateFunction, CreateView
 from streamtables.compiler.statements import CreateStreamTable, parse_statement, split_statements
 from streamtables.errors import AlreadyExistsError, ConfigError, CycleError, UnsupportedSqlError
 from streamtables.positions import InputId
+from streamtables.scheduler.options import every_option_none
 from streamtables.statements import define_in_library
 
 if TYPE_CHECKING:
@@ -86,8 +88,9 @@ def apply_plan(db: StreamTables, plan: ApplyPlan) -> ApplyPlan:
                 db.create(statement.name, statement.query, options=statement.options, **chosen)
             case "alter", CreateStreamTable() as statement:
                 chosen = _chosen(statement)
-                query = statement.query
-                db.alter(statement.name, query=query, options=statement.options, **chosen)
+                # What the file does not say is taken back, as the folder is the truth.
+                options = every_option_none() | checked_options(statement.options)
+                db.alter(statement.name, query=statement.query, options=options, **chosen)
             case "create" | "alter", CreateView() | CreateFunction() as statement:
                 define_in_library(db, statement, replace=step.action == "alter")
             case "drop", _:
@@ -108,7 +111,7 @@ class Chosen(TypedDict):
 
 def _chosen(statement: CreateStreamTable) -> Chosen:
     return {
-        "schedule": (statement.schedule or "manual").lower(),
+        "schedule": checked_schedule(statement.schedule or "manual"),
         "mode": (statement.mode or "auto").lower(),
         "full": (statement.full or "allow").lower(),
         "tier": (statement.tier or "hot").lower(),
@@ -193,6 +196,13 @@ def _step(statement: CreateStreamTable, known: StreamTable | None) -> ApplyItem:
     }
     pairs = zip(stored.items(), _chosen(statement).values(), strict=True)
     changes += [f"{name} {old} → {new}" for (name, old), new in pairs if old != new]
+    changes += _changed_options(known.options, checked_options(statement.options))
     if not changes:
         return ApplyItem("unchanged", known.name, "", statement)
     return ApplyItem("alter", known.name, ", ".join(changes), statement)
+
+
+def _changed_options(stored: Options, said: Options) -> list[str]:
+    names = sorted(stored.keys() | said.keys())
+    pairs = [(name, stored.get(name, "none"), said.get(name, "none")) for name in names]
+    return [f"{name} {old} → {new}" for name, old, new in pairs if old != new]

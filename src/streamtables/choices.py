@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from streamtables.catalog.models import CaptureWish
+from streamtables.catalog.models import CaptureWish, JsonValue
 from streamtables.errors import ConfigError
 from streamtables.refresh.define import Choices
+from streamtables.scheduler import options as table_options
+from streamtables.scheduler.schedule import parse_schedule, schedule_text
+from streamtables.scheduler.tiers import TIER_FACTOR
 
 MODES = ("auto", "differential", "full")
 FULL_POLICIES = ("allow", "forbid")
 CAPTURES = ("auto", "triggers", "wal")
-TIERS = ("hot", "warm", "cold", "frozen")
-_DURATION = re.compile(
-    r"^\s*\d+\s*(s|sec|second|m|min|minute|h|hour|d|day|w|week)s?\s*$", re.IGNORECASE
-)
-_WORDS = ("manual", "on change", "calculated")
+TIERS = tuple(TIER_FACTOR)
 
 
 def checked_choices(
@@ -25,7 +23,7 @@ def checked_choices(
 ) -> Choices:
     """Return the choices, each in its one spelling, or refuse one with its bounds."""
     return Choices(
-        schedule=_schedule(schedule),
+        schedule=checked_schedule(schedule),
         mode=_one_of("mode", mode, MODES),
         full=_one_of("full", full, FULL_POLICIES),
         tier=_one_of("tier", tier, TIERS),
@@ -33,13 +31,14 @@ def checked_choices(
     )
 
 
-def checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return options that are known; none are in this version."""
-    for name in options or {}:
-        raise ConfigError(
-            f'unknown option "{name}"', hint="This version has no options for a stream table."
-        )
-    return {}
+def checked_schedule(value: str) -> str:
+    """Return a schedule in its one spelling."""
+    return schedule_text(parse_schedule(value))
+
+
+def checked_options(options: Mapping[str, Any] | None) -> dict[str, JsonValue]:
+    """Return options as they are stored."""
+    return table_options.checked_options(options or {})
 
 
 def _one_of(what: str, value: str, permitted: tuple[str, ...]) -> str:
@@ -50,18 +49,6 @@ def _one_of(what: str, value: str, permitted: tuple[str, ...]) -> str:
             detail=f"Permitted: {', '.join(permitted)}.",
         )
     return text
-
-
-def _schedule(value: str) -> str:
-    text = " ".join(str(value).split()).lower()
-    is_cron = text.startswith("cron ") and len(text.split()) == 6
-    if text in _WORDS or _DURATION.match(text) or is_cron:
-        return text
-    raise ConfigError(
-        f'schedule "{value}" cannot be read',
-        detail="Permitted: a duration such as '1 minute', 'cron …' with five fields, 'on change', "
-        "'calculated' or 'manual'.",
-    )
 
 
 def checked_capture(value: str) -> CaptureWish:

@@ -33,7 +33,7 @@ def checked_expression(fields: list[str]) -> str:
     """Return the expression in its one spelling, or refuse it by the field that is wrong."""
     expression = " ".join(fields).lower()
     if len(fields) != FIELD_COUNT:
-        raise _refused(expression, f"It has {len(fields)} fields; a cron has five.")
+        raise _refused(expression, f"A cron has five fields; this one has {len(fields)}.")
     for place, (name, permitted) in enumerate(_FIELDS.items()):
         if not _is_readable(_alone(fields[place], place)):
             detail = f'The {name} cannot be "{fields[place]}".'
@@ -45,8 +45,8 @@ def checked_expression(fields: list[str]) -> str:
 
 def next_fire(expression: str, zone: str, after: datetime) -> datetime | None:
     """Return the first fire after a moment, in UTC; None when none comes in fifty years."""
-    # In an hour that comes twice the library may name the first time though the second runs, and
-    # two times that a clock leaves out become one: so what is not after `after` is passed over.
+    # In an hour that comes twice the library may name the first time though the second runs: a
+    # table that counted from there would be due again and again, for up to an hour.
     for fire in CronSim(expression, after.astimezone(zone_called(zone))):
         if (moment := fire.astimezone(UTC)) > after:
             return moment

@@ -7,7 +7,8 @@
 Time is counted from the last start, so what was missed comes together: after a long stop a table is
 due once, and then follows its rhythm from there.
 
-Invariant: a table that is due stays due until it is started.
+Invariant: a table that is due stays due until it is started.  Only a last start that lies in the
+future, by a clock that went back, can turn true while the table waits.
 """
 
 from __future__ import annotations
