@@ -1,0 +1,110 @@
+"""What happens to a table after a refresh of it failed: the family of the error decides.
+
+UserError               stopped: it would fail alike
+TableDamagedError       stopped: only a repair helps
+SourceChangedError      tried again soon, as a rebuild; stopped where full is forbidden
+TransientError          tried again soon
+EnvironmentFaultError   tried again slowly
+InternalError, others   tried again soon, suspended at the third in a row
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from streamtables.errors import (
+    EnvironmentFaultError,
+    SourceChangedError,
+    StreamTablesError,
+    TableDamagedError,
+    TransientError,
+    UserError,
+)
+
+SOON_SECONDS = 1.0
+SLOWLY_SECONDS = 30.0
+LONGEST_SECONDS = 300.0
+"""The delay doubles from failure to failure, up to this."""
+SUSPENDED_AT = 3
+"""So many failures in a row that nobody expected suspend a table."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """The table is refreshed again, but not before `at`."""
+
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The table is not refreshed until someone resumes it: trying again cannot help."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Suspend:
+    """The table is not refreshed until someone resumes it: trying again has not helped."""
+
+    reason: str
+
+
+Decision = Retry | Stop | Suspend
+
+
+def after_failure(
+    error: StreamTablesError,
+    failures_in_a_row: int,
+    now: datetime,
+    random_unit: float,
+    *,
+    full_forbidden: bool = False,
+) -> Decision:
+    """Decide what becomes of a table whose refresh failed with `error`.
+
+    `failures_in_a_row` counts this failure too.  `random_unit`, from 0 to 1, spreads the retries of
+    tables that failed together.
+    """
+    if (way_on := _way_on(error, full_forbidden=full_forbidden)) is not None:
+        return Stop(f"{_told(error)} {way_on} Then run resume.")
+    if _is_expected(error) or failures_in_a_row < SUSPENDED_AT:
+        first = SLOWLY_SECONDS if isinstance(error, EnvironmentFaultError) else SOON_SECONDS
+        delay = _delay(first, failures_in_a_row, random_unit)
+        return Retry(now + delay, f"{_told(error)} It is tried again by itself.")
+    return Suspend(
+        f"{_told(error)} It failed {failures_in_a_row} times in a row, which looks like a bug. "
+        "The other tables go on; run resume to try again."
+    )
+
+
+def _way_on(error: StreamTablesError, *, full_forbidden: bool) -> str | None:
+    """Say what a person has to do first; None when trying again may help."""
+    match error:
+        case UserError():
+            return error.hint or "It would fail alike until the cause is removed."
+        case TableDamagedError():
+            return error.hint or "Run repair to rebuild it."
+        case SourceChangedError() if full_forbidden:
+            return "It has to be rebuilt, which its policy forbids: alter it with full='allow'."
+        case _:
+            return None
+
+
+def _is_expected(error: StreamTablesError) -> bool:
+    return isinstance(error, TransientError | SourceChangedError | EnvironmentFaultError)
+
+
+def _delay(first: float, failures_in_a_row: int, random_unit: float) -> timedelta:
+    # Past 20 doublings any first delay is beyond the longest, and no number grows out of bounds.
+    doubled = first * 2.0 ** min(max(failures_in_a_row - 1, 0), 20)
+    longest = min(doubled, LONGEST_SECONDS)
+    return timedelta(seconds=longest * (0.5 + 0.5 * random_unit))
+
+
+def _told(error: StreamTablesError) -> str:
+    """Return the error as sentences."""
+    message = error.message[:1].upper() + error.message[1:]
+    return " ".join(filter(None, (f"{message} ({error.code}).", error.detail)))
