@@ -31,7 +31,7 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.fail_points import reach
-from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, Version
+from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, PgPosition, Version
 from streamtables.settings import Settings
 from streamtables.sources.postgres import buffer, slot, wal
 from streamtables.sources.postgres.captured_read import (
@@ -40,6 +40,7 @@ from streamtables.sources.postgres.captured_read import (
     Unexplained,
     read_captured,
 )
+from streamtables.sources.postgres.look import IDLE_BYTES
 from streamtables.sources.postgres.mirror import apply_captured, standing_of
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.server import Server
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
 
 _LOCK_SECONDS = 60
-_IDLE_BYTES = 1_048_576
-"""How much of the log a slot may hold back while nothing of it is ours."""
 _ROUNDS = 3
 """How often a drain begins anew because a table had to be copied, or another process was first."""
 
@@ -84,13 +83,21 @@ class DatabaseDrain:
     """Gives the captured tables of the database as they are when the drain begins."""
     copy_anew: Callable[[Captive, str], Captive]
     """Copies a table whose captured changes do not tell all; given the reason."""
+    is_quiet: Callable[[Connection[Any]], bool]
+    """Says that nothing can have happened since the last recorded drain."""
     captives: tuple[Captive, ...] = ()
     errors: dict[InputId, StreamTablesError] = field(default_factory=dict)
     heads: dict[InputId, Version] = field(default_factory=dict)
+    seen: PgPosition | None = None
+    """The position that was read, whether or not it had to be recorded."""
 
     def run(self) -> Drain | None:
-        """Bring all mirrors to one position and record it; None when there is nothing to pin."""
-        with self.server.connected("drain") as connection, _alone(connection, self.database):
+        """Bring all mirrors to one position and record it; None when nothing can have happened."""
+        with self.server.connected("drain") as connection:
+            return None if self.is_quiet(connection) else self._drained(connection)
+
+    def _drained(self, connection: Connection[Any]) -> Drain:
+        with _alone(connection, self.database):
             # Only now: whoever drained before may have moved captures, or marked them for a copy.
             self.captives = self.load()
             for _ in range(_ROUNDS):
@@ -105,7 +112,7 @@ class DatabaseDrain:
             detail="They were copied or drained by others while this drain ran.",
         )
 
-    def _once(self, connection: Connection[Any]) -> Drain | _Again | None:
+    def _once(self, connection: Connection[Any]) -> Drain | _Again:
         last = self.shop.catalog.last_drain(self.database)
         mover = self._mover(connection, last)
         self.captives = tuple(
@@ -126,6 +133,7 @@ class DatabaseDrain:
             return _Again()
         drain = self._applied(last, standings, read)
         self._let_go(connection, mover, read, drain)
+        self.seen = read.position
         return drain
 
     def _flushed(self, lsn: str) -> None:
@@ -241,7 +249,7 @@ class DatabaseDrain:
         if read.confirm is None:
             return True
         # A slot that is not moved on keeps the log of everybody else, too.
-        return lsn_number(read.position.lsn) - lsn_number(last.position.lsn) < _IDLE_BYTES
+        return lsn_number(read.position.lsn) - lsn_number(last.position.lsn) < IDLE_BYTES
 
     def _note_shape(self, captive: Captive, found: ReadTable) -> None:
         """Keep the new files of a table that was truncated."""
