@@ -94,6 +94,11 @@ class Captures(DefinitionChanges):
             if event is not None:
                 connection.execute(insert(capture_events), [dataclasses.asdict(event)])
 
+    def add_capture_event(self, event: CaptureEvent) -> None:
+        """Store something that happened to a capture and left it as it is."""
+        with self._database.writing() as connection:
+            connection.execute(insert(capture_events), [dataclasses.asdict(event)])
+
     def capture_events(self, source_id: InputId, limit: int = 100) -> Sequence[CaptureEvent]:
         """Return the last steps of a capture, newest first."""
         statement = (

@@ -39,6 +39,7 @@ from streamtables.sources.postgres import publication, triggers
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
 from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
+from streamtables.sources.postgres.leaving import left_behind, unreachable
 from streamtables.sources.postgres.look import Lookout
 from streamtables.sources.postgres.mirror import last_sequence
 from streamtables.sources.postgres.moves import Mover, Ways
@@ -125,11 +126,29 @@ class PostgresCapture:
         server is then found by its tag, which no source has any more.
         """
         capture = self.shop.catalog.captures()[source.id]
-        with Server(capture.server).connected("setup") as connection:
+        with ExitStack() as stack:
+            try:
+                connection = stack.enter_context(Server(capture.server).connected("setup"))
+            except StreamTablesError as error:
+                raise unreachable(source.name, error) from error
             dropped = self.shop.catalog.drop_source(source.id)
             self._end(connection, capture)
         remove_own_table(source.location, self.warehouse)
         return dropped
+
+    def forget(self, source: Source) -> Source:
+        """Forget a source and remove its mirror; its server is not asked, and stays as it is."""
+        dropped = self.shop.catalog.drop_source(source.id)
+        remove_own_table(source.location, self.warehouse)
+        return dropped
+
+    def left_behind(self, source: Source) -> tuple[str, ...]:
+        """Return the statements that take off a server what captures a source."""
+        for known in self.shop.catalog.captured_databases().values():
+            for capture in known.captures:
+                if capture.source_id == source.id:
+                    return left_behind(known, capture)
+        return ()
 
     def drain(self, sources: Iterable[Source]) -> dict[InputId, StreamTablesError]:
         """Bring the mirrors of some sources to the present; return what went wrong, by source."""

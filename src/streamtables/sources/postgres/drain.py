@@ -22,7 +22,7 @@ from zlib import crc32
 
 from psycopg import Connection
 
-from streamtables.catalog.models import Capture, Source
+from streamtables.catalog.models import Capture, CaptureEvent, Source
 from streamtables.catalog.store import Catalog
 from streamtables.errors import (
     CommitConflictError,
@@ -34,6 +34,7 @@ from streamtables.fail_points import reach
 from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, PgPosition, Version
 from streamtables.settings import Settings
 from streamtables.sources.postgres import buffer, slot, wal
+from streamtables.sources.postgres.captured import Captured
 from streamtables.sources.postgres.captured_read import (
     Read,
     ReadTable,
@@ -215,14 +216,7 @@ class DatabaseDrain:
             assert isinstance(found, ReadTable)
             self._note_shape(captive, found)
             if found.captured is not None:
-                versions[key] = apply_captured(
-                    captive.source,
-                    standings[key],
-                    self.heads[key],
-                    found.captured,
-                    read.position,
-                    self.shop.sessions,
-                )
+                versions[key] = self._brought(captive, standings[key], found.captured, read)
                 reach("mirror-committed")
         reach("mirrors-committed")
         for key in self.errors:
@@ -239,6 +233,17 @@ class DatabaseDrain:
             raise CommitConflictError("another process recorded a drain first")
         reach("drain-recorded")
         return drain
+
+    def _brought(
+        self, captive: Captive, standing: MirrorStanding, captured: Captured, read: Read
+    ) -> Version:
+        source, shop = captive.source, self.shop
+        head = self.heads[source.id]
+        done = apply_captured(source, standing, head, captured, read.position, shop.sessions)
+        if done.by_spark:
+            event = CaptureEvent(source.id, shop.clock(), "drained by Spark", done.by_spark)
+            shop.catalog.add_capture_event(event)
+        return done.version
 
     def _is_idle(self, last: Drain, read: Read) -> bool:
         """Whether the last recorded drain is as good as this one would be."""

@@ -6,7 +6,7 @@ them as well as their parent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from psycopg import Connection, sql
@@ -136,14 +136,18 @@ def put_triggers(connection: Connection[Any], captured: Captured, table: PgTable
 def remove(connection: Connection[Any], tag: str) -> None:
     """Take triggers, functions and buffer off the server, whichever of them are left."""
     with connection.transaction():
-        for event in EVENTS:
-            # Takes the triggers along, on whatever relation they are.
-            connection.execute(
-                sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
-                    sql.Identifier(SCHEMA, f"{event}_{tag}")
-                )
-            )
-        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(buffer_name(tag)))
+        for statement in removal(tag):
+            connection.execute(statement)
+
+
+def removal(tag: str) -> Iterator[sql.Composed]:
+    """Give the statements that take all of a source off a server."""
+    for event in EVENTS:
+        # Takes the triggers along, on whatever relation they are.
+        yield sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
+            sql.Identifier(SCHEMA, f"{event}_{tag}")
+        )
+    yield sql.SQL("DROP TABLE IF EXISTS {}").format(buffer_name(tag))
 
 
 def installed_on(connection: Connection[Any], tag: str) -> set[int]:
