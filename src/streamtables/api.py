@@ -209,15 +209,21 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         """Return all sources, by name."""
         return list(self._catalog.sources())
 
-    def drop_source(self, name: str) -> Source:
+    def drop_source(self, name: str, *, leave_server: bool = False) -> Source:
         """Forget a source that no stream table reads; its table stays as it is.
 
-        Of a PostgreSQL table all that captured it goes too, and its mirror.
+        Of a PostgreSQL table all that captured it goes too, and its mirror.  With `leave_server`
+        the server is not asked: ask `capture_statements` first for what removes the rest there.
         """
         source = self._catalog.source(name)
         if source.kind == "postgres":
-            return self._around.postgres.drop(source)
+            postgres = self._around.postgres
+            return postgres.forget(source) if leave_server else postgres.drop(source)
         return self._catalog.drop_source(name)
+
+    def capture_statements(self, name: str) -> tuple[str, ...]:
+        """Return the SQL that takes off its PostgreSQL server what captures a source."""
+        return self._around.postgres.left_behind(self._catalog.source(name))
 
     # Definitions
 

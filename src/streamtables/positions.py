@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Literal, NewType
 
@@ -370,7 +370,9 @@ def judge_mirror(
     for place, entry in reversed(tuple(enumerate(entries))):
         stamp = entry.stamp
         if stamp is not None and stamp.table_id == source_id and stamp.mode == COPY:
-            entries, known = entries[place:], (Sequence(stamp.sequence - 1), None)
+            # An empty table over an empty mirror changes no row, and is a copy all the same.
+            copy = replace(entry, is_maintenance=False)
+            entries, known = (copy, *entries[place + 1 :]), (Sequence(stamp.sequence - 1), None)
             break
     found = classify_log(entries, source_id, *known)
     if isinstance(found, Tampered):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from streamtables.errors import InternalError
 from streamtables.positions import (
+    COPY,
     Adopt,
     Clean,
     CommitFacts,
@@ -15,7 +17,9 @@ from streamtables.positions import (
     Frontier,
     InputId,
     Landed,
+    MirrorStanding,
     NotWritten,
+    PgPosition,
     RefreshId,
     Sequence,
     Standing,
@@ -24,6 +28,7 @@ from streamtables.positions import (
     Version,
     classify_log,
     decide_current,
+    judge_mirror,
     judge_write,
     last_row_change,
     next_base_frontier,
@@ -214,3 +219,13 @@ class TestCommitStamp:
     def test_a_format_of_the_future_is_an_error(self):
         with pytest.raises(InternalError):
             CommitStamp.from_json('{"streamtables": 2}')
+
+
+def test_a_copy_of_an_empty_table_over_an_empty_mirror_is_not_taken_for_upkeep():
+    here = PgPosition("5:5:", "0/10")
+    copied = replace(stamp(2), mode=COPY, position=here)
+    found = judge_mirror(
+        [CommitFacts(Version(1), copied, changes_rows=False, is_maintenance=True)], TABLE, None
+    )
+    assert isinstance(found, MirrorStanding)
+    assert (found.version, found.position) == (1, here)

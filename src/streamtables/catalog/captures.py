@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 from zlib import crc32
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from streamtables.catalog.database import Database
@@ -23,8 +23,25 @@ from streamtables.catalog.schema import capture_events, captures, drains, settin
 from streamtables.positions import Drain, Frontier, InputId, PgPosition
 
 _CAPTURE_ID = "capture_id"
+_KNOWN_ID = select(settings.c.value).where(settings.c.name == _CAPTURE_ID)
 KEPT_DRAINS = 1_000
 """Older records of drains are forgotten; only the last one can be pinned."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CapturedDatabase:
+    """All that is recorded of a database some tables of which are captured."""
+
+    name: str
+    tag: str
+    """What is in the name of our slot for it."""
+    captures: tuple[Capture, ...]
+    last: Drain | None
+
+    @property
+    def reads_log(self) -> bool:
+        """Whether the slot is used, or about to be."""
+        return any("wal" in (capture.mode, capture.moving_to) for capture in self.captures)
 
 
 class Captures(DefinitionChanges):
@@ -37,6 +54,28 @@ class Captures(DefinitionChanges):
         with self._database.reading() as connection:
             rows = connection.execute(select(captures)).all()
         return {InputId(row.source_id): _capture(row) for row in rows}
+
+    def captured_databases(self) -> Mapping[str, CapturedDatabase]:
+        """Return every captured database, with its last recorded drain, in one reading."""
+        latest = select(drains.c.database, func.max(drains.c.number)).group_by(drains.c.database)
+        with self._database.reading() as connection:
+            found = [_capture(row) for row in connection.execute(select(captures))]
+            last = {
+                row.database: _drain(row)
+                for row in connection.execute(
+                    select(drains).where(tuple_(drains.c.database, drains.c.number).in_(latest))
+                )
+            }
+            capture_id = connection.execute(_KNOWN_ID).scalar()
+        return {
+            name: CapturedDatabase(
+                name,
+                _tag(str(capture_id), name),
+                tuple(capture for capture in found if capture.database == name),
+                last.get(name),
+            )
+            for name in dict.fromkeys(capture.database for capture in found)
+        }
 
     def add_captured_source(self, source: Source, capture: Capture, event: CaptureEvent) -> Source:
         """Add a source with its capture, in one transaction."""
@@ -55,6 +94,11 @@ class Captures(DefinitionChanges):
             if event is not None:
                 connection.execute(insert(capture_events), [dataclasses.asdict(event)])
 
+    def add_capture_event(self, event: CaptureEvent) -> None:
+        """Store something that happened to a capture and left it as it is."""
+        with self._database.writing() as connection:
+            connection.execute(insert(capture_events), [dataclasses.asdict(event)])
+
     def capture_events(self, source_id: InputId, limit: int = 100) -> Sequence[CaptureEvent]:
         """Return the last steps of a capture, newest first."""
         statement = (
@@ -69,13 +113,12 @@ class Captures(DefinitionChanges):
 
     def capture_tag(self, database: str) -> str:
         """Return what is in the name of our slot for a database; slots of a server share names."""
-        return f"{crc32(f'{self._capture_id()}/{database}'.encode()):08x}"
+        return _tag(self._capture_id(), database)
 
     def _capture_id(self) -> str:
         """Return what tells this catalog from others on a captured server; made on first use."""
-        this = settings.c.name == _CAPTURE_ID
         with self._database.writing() as connection:
-            found = connection.execute(select(settings.c.value).where(this)).scalar()
+            found = connection.execute(_KNOWN_ID).scalar()
             if found is None:
                 found = uuid4().hex[:8]
                 connection.execute(insert(settings), [{"name": _CAPTURE_ID, "value": found}])
@@ -136,6 +179,10 @@ class Captures(DefinitionChanges):
             old = drains.c.number <= drain.number - KEPT_DRAINS
             connection.execute(delete(drains).where(this, old))
         return True
+
+
+def _tag(capture_id: str, database: str) -> str:
+    return f"{crc32(f'{capture_id}/{database}'.encode()):08x}"
 
 
 def _capture(row: Row[Any]) -> Capture:

@@ -121,11 +121,27 @@ def list_sources(
     )
 
 
-def drop(context: typer.Context, name: SourceArgument, warehouse: Warehouse = None) -> None:
+def drop(
+    context: typer.Context,
+    name: SourceArgument,
+    leave_server: Annotated[
+        bool,
+        typer.Option(
+            "--leave-server",
+            help="Do not ask the PostgreSQL server; print the SQL that removes the rest there.",
+        ),
+    ] = False,
+    warehouse: Warehouse = None,
+) -> None:
     """Forget a source. Its table stays as it is; what captured it goes."""
     with opened(context, warehouse) as db:
-        db.drop_source(name)
+        left = db.capture_statements(name) if leave_server else ()
+        db.drop_source(name, leave_server=leave_server)
     show_line(f'source "{name}" dropped; its table is untouched')
+    if left:
+        show_line("when the server answers again, run there:")
+    for statement in left:
+        show_line(statement)
 
 
 def _key_text(source: Source) -> str | None:

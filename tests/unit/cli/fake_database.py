@@ -151,8 +151,12 @@ class FakeDatabase:
         self._record("sources")
         return self.source_list
 
-    def drop_source(self, name: str) -> None:
-        self._record("drop_source", name)
+    def drop_source(self, name: str, *, leave_server: bool = False) -> None:
+        self._record("drop_source", name, leave_server=leave_server)
+
+    def capture_statements(self, name: str) -> list[str]:
+        self._record("capture_statements", name)
+        return ["DROP TABLE IF EXISTS ours;"]
 
     def create(self, name: str, sql: str, **kwargs: Any) -> Named:
         self._record("create", name, sql, **kwargs)

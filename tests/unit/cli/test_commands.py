@@ -105,7 +105,15 @@ def test_empty_lists_say_what_to_do(run, db):
 
 def test_source_drop(run, db):
     assert run("source", "drop", "orders").code == 0
-    assert db.asked("drop_source") == [(("orders",), {})]
+    assert db.asked("drop_source") == [(("orders",), {"leave_server": False})]
+    assert db.asked("capture_statements") == []
+
+
+def test_source_drop_that_leaves_the_server_prints_what_removes_the_rest(run, db):
+    shown = run("source", "drop", "orders", "--leave-server")
+    assert shown.code == 0
+    assert "DROP TABLE IF EXISTS ours;" in shown.out
+    assert db.asked("drop_source") == [(("orders",), {"leave_server": True})]
 
 
 def test_create_passes_every_option(run, db):

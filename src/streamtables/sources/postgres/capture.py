@@ -5,14 +5,15 @@ Adding one leaves nothing behind when it fails; dropping one leaves nothing behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from psycopg import Connection
 
+from streamtables.catalog.captures import CapturedDatabase
 from streamtables.catalog.models import (
     Capture,
     CaptureEvent,
@@ -32,11 +33,14 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.fail_points import reach
-from streamtables.positions import InputId, Sequence, Version
+from streamtables.positions import InputId, Version
+from streamtables.positions import Sequence as CommitSequence
 from streamtables.sources.postgres import publication, triggers
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
 from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
+from streamtables.sources.postgres.leaving import left_behind, unreachable
+from streamtables.sources.postgres.look import Lookout
 from streamtables.sources.postgres.mirror import last_sequence
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.requirements import require_capturable, require_server
@@ -57,6 +61,7 @@ class PostgresCapture:
     shop: Workshop
     warehouse: Path
     copy: Callable[..., Copied] = copy_table
+    _lookout: Lookout = field(default_factory=Lookout)
 
     def add(
         self,
@@ -105,13 +110,13 @@ class PostgresCapture:
             )
             with self._undone_on_failure(connection, mirror, capture):
                 self._begin(connection, capture, table)
-                self._copied(server, table, columns, mirror, Sequence(0), head=None)
+                self._copied(server, table, columns, mirror, CommitSequence(0), head=None)
                 reach("copied")
                 made = replace(mirror, delta_table_id=describe(mirror.location).table_id)
                 reason = f"captured by {capture.mode}"
                 event = CaptureEvent(source_id, self.shop.clock(), "added", reason)
                 self.shop.catalog.add_captured_source(made, capture, event)
-        self._drain(database)
+        self._drain(self.shop.catalog.captured_databases()[database], [made])
         return made
 
     def drop(self, source: Source) -> Source:
@@ -121,25 +126,51 @@ class PostgresCapture:
         server is then found by its tag, which no source has any more.
         """
         capture = self.shop.catalog.captures()[source.id]
-        with Server(capture.server).connected("setup") as connection:
+        with ExitStack() as stack:
+            try:
+                connection = stack.enter_context(Server(capture.server).connected("setup"))
+            except StreamTablesError as error:
+                raise unreachable(source.name, error) from error
             dropped = self.shop.catalog.drop_source(source.id)
             self._end(connection, capture)
         remove_own_table(source.location, self.warehouse)
         return dropped
 
+    def forget(self, source: Source) -> Source:
+        """Forget a source and remove its mirror; its server is not asked, and stays as it is."""
+        dropped = self.shop.catalog.drop_source(source.id)
+        remove_own_table(source.location, self.warehouse)
+        return dropped
+
+    def left_behind(self, source: Source) -> tuple[str, ...]:
+        """Return the statements that take off a server what captures a source."""
+        for known in self.shop.catalog.captured_databases().values():
+            for capture in known.captures:
+                if capture.source_id == source.id:
+                    return left_behind(known, capture)
+        return ()
+
     def drain(self, sources: Iterable[Source]) -> dict[InputId, StreamTablesError]:
         """Bring the mirrors of some sources to the present; return what went wrong, by source."""
-        wanted = {source.id for source in sources if source.kind == "postgres"}
+        wanted = {source.id: source for source in sources if source.kind == "postgres"}
         if not wanted:
             return {}
-        captures = self.shop.catalog.captures()
         errors: dict[InputId, StreamTablesError] = {}
-        for database in dict.fromkeys(captures[key].database for key in wanted):
+        for known in self.shop.catalog.captured_databases().values():
+            here = {capture.source_id for capture in known.captures}
+            mirrors = [source for key, source in wanted.items() if key in here]
             try:
-                errors |= self._drain(database)
+                errors |= self._drain(known, mirrors) if mirrors else {}
             except StreamTablesError as error:
-                errors |= {key: error for key in wanted if captures[key].database == database}
+                errors |= {source.id: error for source in mirrors}
         return errors
+
+    def looks_quiet(self, database: str) -> bool:
+        """Whether nothing can have happened to captured tables since their last recorded drain."""
+        known = self.shop.catalog.captured_databases()[database]
+        mirrors = [captive.source for captive in self._captives(database)]
+        with _server(known).connected("look") as connection:
+            return self._lookout.is_quiet(connection, known, mirrors)
 
     def pinned(self, source: Source) -> Version:
         """Return the version of a mirror that the last recorded drain names."""
@@ -152,16 +183,20 @@ class PostgresCapture:
             )
         return drain.versions[source.id]
 
-    def _drain(self, database: str) -> dict[InputId, StreamTablesError]:
-        first, *_ = self._captives(database)
+    def _drain(
+        self, known: CapturedDatabase, mirrors: Sequence[Source]
+    ) -> dict[InputId, StreamTablesError]:
         drain = DatabaseDrain(
-            database,
-            Server(first.capture.server),
+            known.name,
+            _server(known),
             self.shop,
-            lambda: self._captives(database),
+            lambda: self._captives(known.name),
             self._copied_anew,
+            lambda connection: self._lookout.is_quiet(connection, known, mirrors),
         )
-        drain.run()
+        done = drain.run()
+        if done is not None and drain.seen is not None and not drain.errors:
+            self._lookout.note(done, drain.seen)
         return drain.errors
 
     def _captives(self, database: str) -> tuple[Captive, ...]:
@@ -252,7 +287,7 @@ class PostgresCapture:
         table: PgTable,
         columns: tuple[MirrorColumn, ...],
         mirror: Source,
-        sequence: Sequence,
+        sequence: CommitSequence,
         *,
         head: Version | None,
     ) -> Copied:
@@ -319,6 +354,10 @@ def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
     if table is None:
         raise SourceMissingError(f"the PostgreSQL table {name} is gone")
     return table
+
+
+def _server(known: CapturedDatabase) -> Server:
+    return Server(known.captures[0].server)
 
 
 def _column(column: MirrorColumn) -> Column:

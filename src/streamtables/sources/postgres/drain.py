@@ -22,7 +22,7 @@ from zlib import crc32
 
 from psycopg import Connection
 
-from streamtables.catalog.models import Capture, Source
+from streamtables.catalog.models import Capture, CaptureEvent, Source
 from streamtables.catalog.store import Catalog
 from streamtables.errors import (
     CommitConflictError,
@@ -31,15 +31,17 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.fail_points import reach
-from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, Version
+from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, PgPosition, Version
 from streamtables.settings import Settings
 from streamtables.sources.postgres import buffer, slot, wal
+from streamtables.sources.postgres.captured import Captured
 from streamtables.sources.postgres.captured_read import (
     Read,
     ReadTable,
     Unexplained,
     read_captured,
 )
+from streamtables.sources.postgres.look import IDLE_BYTES
 from streamtables.sources.postgres.mirror import apply_captured, standing_of
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.server import Server
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
 
 _LOCK_SECONDS = 60
-_IDLE_BYTES = 1_048_576
-"""How much of the log a slot may hold back while nothing of it is ours."""
 _ROUNDS = 3
 """How often a drain begins anew because a table had to be copied, or another process was first."""
 
@@ -84,13 +84,21 @@ class DatabaseDrain:
     """Gives the captured tables of the database as they are when the drain begins."""
     copy_anew: Callable[[Captive, str], Captive]
     """Copies a table whose captured changes do not tell all; given the reason."""
+    is_quiet: Callable[[Connection[Any]], bool]
+    """Says that nothing can have happened since the last recorded drain."""
     captives: tuple[Captive, ...] = ()
     errors: dict[InputId, StreamTablesError] = field(default_factory=dict)
     heads: dict[InputId, Version] = field(default_factory=dict)
+    seen: PgPosition | None = None
+    """The position that was read, whether or not it had to be recorded."""
 
     def run(self) -> Drain | None:
-        """Bring all mirrors to one position and record it; None when there is nothing to pin."""
-        with self.server.connected("drain") as connection, _alone(connection, self.database):
+        """Bring all mirrors to one position and record it; None when nothing can have happened."""
+        with self.server.connected("drain") as connection:
+            return None if self.is_quiet(connection) else self._drained(connection)
+
+    def _drained(self, connection: Connection[Any]) -> Drain:
+        with _alone(connection, self.database):
             # Only now: whoever drained before may have moved captures, or marked them for a copy.
             self.captives = self.load()
             for _ in range(_ROUNDS):
@@ -105,7 +113,7 @@ class DatabaseDrain:
             detail="They were copied or drained by others while this drain ran.",
         )
 
-    def _once(self, connection: Connection[Any]) -> Drain | _Again | None:
+    def _once(self, connection: Connection[Any]) -> Drain | _Again:
         last = self.shop.catalog.last_drain(self.database)
         mover = self._mover(connection, last)
         self.captives = tuple(
@@ -126,6 +134,7 @@ class DatabaseDrain:
             return _Again()
         drain = self._applied(last, standings, read)
         self._let_go(connection, mover, read, drain)
+        self.seen = read.position
         return drain
 
     def _flushed(self, lsn: str) -> None:
@@ -207,14 +216,7 @@ class DatabaseDrain:
             assert isinstance(found, ReadTable)
             self._note_shape(captive, found)
             if found.captured is not None:
-                versions[key] = apply_captured(
-                    captive.source,
-                    standings[key],
-                    self.heads[key],
-                    found.captured,
-                    read.position,
-                    self.shop.sessions,
-                )
+                versions[key] = self._brought(captive, standings[key], found.captured, read)
                 reach("mirror-committed")
         reach("mirrors-committed")
         for key in self.errors:
@@ -232,6 +234,17 @@ class DatabaseDrain:
         reach("drain-recorded")
         return drain
 
+    def _brought(
+        self, captive: Captive, standing: MirrorStanding, captured: Captured, read: Read
+    ) -> Version:
+        source, shop = captive.source, self.shop
+        head = self.heads[source.id]
+        done = apply_captured(source, standing, head, captured, read.position, shop.sessions)
+        if done.by_spark:
+            event = CaptureEvent(source.id, shop.clock(), "drained by Spark", done.by_spark)
+            shop.catalog.add_capture_event(event)
+        return done.version
+
     def _is_idle(self, last: Drain, read: Read) -> bool:
         """Whether the last recorded drain is as good as this one would be."""
         if any(isinstance(item, ReadTable) and item.captured for item in read.tables.values()):
@@ -241,7 +254,7 @@ class DatabaseDrain:
         if read.confirm is None:
             return True
         # A slot that is not moved on keeps the log of everybody else, too.
-        return lsn_number(read.position.lsn) - lsn_number(last.position.lsn) < _IDLE_BYTES
+        return lsn_number(read.position.lsn) - lsn_number(last.position.lsn) < IDLE_BYTES
 
     def _note_shape(self, captive: Captive, found: ReadTable) -> None:
         """Keep the new files of a table that was truncated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,58 +83,55 @@ class PgTable:
         return next(column for column in self.columns if column.name == name)
 
 
-_TABLE = """
-SELECT c.oid::int8, n.nspname, c.relname, c.relkind::text, c.relpersistence::text,
-       c.relfilenode::int8, c.relreplident::text
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.oid = %s
-"""
-
 # Domains are followed to their base type; their modifier counts when the column has none.
-_COLUMNS = """
-WITH RECURSIVE resolved AS (
-    SELECT a.attnum, a.atttypid AS type, a.atttypmod AS modifier
-    FROM pg_catalog.pg_attribute a
-    WHERE a.attrelid = %(oid)s AND a.attnum > 0 AND NOT a.attisdropped
-    UNION ALL
-    SELECT r.attnum, t.typbasetype,
-           CASE WHEN r.modifier = -1 THEN t.typtypmod ELSE r.modifier END
-    FROM resolved r JOIN pg_catalog.pg_type t ON t.oid = r.type WHERE t.typtype = 'd'
-)
-SELECT a.attname, a.attnum::int4, a.attnotnull, a.attgenerated <> '' AS generated,
-       t.oid::int8 AS type_oid, t.typname, t.typtype::text AS kind, r.modifier::int4 AS modifier,
-       pg_catalog.format_type(t.oid, r.modifier) AS shown,
-       e.oid::int8 AS element_oid, e.typname AS element_name, e.typtype::text AS element_kind,
-       pg_catalog.format_type(e.oid, r.modifier) AS element_shown
-FROM pg_catalog.pg_attribute a
-JOIN resolved r ON r.attnum = a.attnum
-JOIN pg_catalog.pg_type t ON t.oid = r.type AND t.typtype <> 'd'
-LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-WHERE a.attrelid = %(oid)s AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY a.attnum
+DESCRIBED = """
+SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
+       c.relpersistence::text AS persistence, c.relfilenode::int8 AS filenode,
+       c.relreplident::text AS identity,
+       ARRAY(SELECT jsonb_build_array(i.indisprimary, i.indisreplident, i.indimmediate,
+                 ARRAY(SELECT a.attname::text
+                       FROM unnest(i.indkey[0 : i.indnkeyatts - 1])
+                            WITH ORDINALITY AS k(number, place)
+                       JOIN pg_catalog.pg_attribute a
+                         ON a.attrelid = i.indrelid AND a.attnum = k.number
+                       ORDER BY k.place))
+             FROM pg_catalog.pg_index i
+             WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indisreplident)) AS indexes,
+       ARRAY(WITH RECURSIVE below AS (
+                 SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = c.oid
+                 UNION
+                 SELECT i.inhrelid FROM pg_catalog.pg_inherits i
+                 JOIN below b ON i.inhparent = b.inhrelid
+             )
+             SELECT jsonb_build_array(p.oid::int8, s.nspname, p.relname, p.relfilenode::int8)
+             FROM below JOIN pg_catalog.pg_class p ON p.oid = below.inhrelid
+             JOIN pg_catalog.pg_namespace s ON s.oid = p.relnamespace
+             ORDER BY p.oid) AS partitions,
+       ARRAY(WITH RECURSIVE resolved AS (
+                 SELECT a.attnum, a.atttypid AS type, a.atttypmod AS modifier
+                 FROM pg_catalog.pg_attribute a
+                 WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                 UNION ALL
+                 SELECT r.attnum, t.typbasetype,
+                        CASE WHEN r.modifier = -1 THEN t.typtypmod ELSE r.modifier END
+                 FROM resolved r JOIN pg_catalog.pg_type t ON t.oid = r.type WHERE t.typtype = 'd'
+             )
+             SELECT jsonb_build_array(
+                 a.attname, a.attnum::int4, a.attnotnull, a.attgenerated <> '',
+                 t.oid::int8, t.typname, t.typtype::text, r.modifier::int4,
+                 pg_catalog.format_type(t.oid, r.modifier),
+                 e.oid::int8, e.typname, e.typtype::text,
+                 pg_catalog.format_type(e.oid, r.modifier))
+             FROM pg_catalog.pg_attribute a
+             JOIN resolved r ON r.attnum = a.attnum
+             JOIN pg_catalog.pg_type t ON t.oid = r.type AND t.typtype <> 'd'
+             LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+             WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+             ORDER BY a.attnum) AS columns
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = ANY (%(oids)s::oid[])
 """
-
-_INDEX_COLUMNS = """
-SELECT i.indisprimary, i.indisreplident, i.indimmediate,
-       ARRAY(SELECT a.attname::text
-             FROM unnest(i.indkey[0 : i.indnkeyatts - 1]) WITH ORDINALITY AS k(number, place)
-             JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
-             ORDER BY k.place)
-FROM pg_catalog.pg_index i
-WHERE i.indrelid = %s AND (i.indisprimary OR i.indisreplident)
-"""
-
-_PARTITIONS = """
-WITH RECURSIVE below AS (
-    SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = %s
-    UNION
-    SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN below b ON i.inhparent = b.inhrelid
-)
-SELECT c.oid::int8, n.nspname, c.relname, c.relfilenode::int8
-FROM below JOIN pg_catalog.pg_class c ON c.oid = below.inhrelid
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-ORDER BY c.oid
-"""
+"""All that is said about some tables, in one statement."""
 
 
 def find_table(connection: Connection[Any], name: str) -> int:
@@ -155,36 +153,36 @@ def find_table(connection: Connection[Any], name: str) -> int:
 
 def describe_table(connection: Connection[Any], oid: int) -> PgTable | None:
     """Return what the server says about a table; None when it is gone."""
-    row = connection.execute(_TABLE, (oid,)).fetchone()
-    if row is None:
-        return None
+    statement = f"SELECT to_jsonb(d) FROM ({DESCRIBED}) AS d"
+    row = connection.execute(statement, {"oids": [oid]}).fetchone()
+    return None if row is None else table_of(row[0])
+
+
+def table_of(said: Mapping[str, Any]) -> PgTable:
+    """Return a table from one row of `DESCRIBED`, as JSON."""
     primary: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     immediate = True
-    for is_primary, is_identity, is_immediate, columns in connection.execute(
-        _INDEX_COLUMNS, (oid,)
-    ).fetchall():
+    for is_primary, is_identity, is_immediate, columns in said["indexes"]:
         if is_primary:
             primary, immediate = tuple(columns), bool(is_immediate)
         if is_identity:
             named = tuple(columns)
-    identity = str(row[6])
+    identity = said["identity"]
     # A deferrable key may be doubled for a while, so the WAL does not name rows by it.
     by_key = primary if identity == "d" and immediate else ()
-    partitions = connection.execute(_PARTITIONS, (oid,)).fetchall()
-    columns = connection.execute(_COLUMNS, {"oid": oid}).fetchall()
     return PgTable(
-        oid=int(row[0]),
-        schema=row[1],
-        name=row[2],
-        kind=row[3],
-        persistence=row[4],
-        filenode=int(row[5]),
+        oid=said["oid"],
+        schema=said["schema"],
+        name=said["name"],
+        kind=said["kind"],
+        persistence=said["persistence"],
+        filenode=said["filenode"],
         identity=identity,
         identity_columns=named if identity == "i" else by_key,
         primary_key=primary,
-        columns=tuple(_column(*fields) for fields in columns),
-        partitions=tuple(PgPartition(*fields) for fields in partitions),
+        columns=tuple(_column(*fields) for fields in said["columns"]),
+        partitions=tuple(PgPartition(*fields) for fields in said["partitions"]),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -45,6 +46,14 @@ if TYPE_CHECKING:
 
 SMALL_ROWS = 200_000
 """Up to this many changed rows a mirror is written without Spark."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The version that shows a mirror's new position, and why Spark had to write it, if it had."""
+
+    version: Version
+    by_spark: str = ""
 
 
 def standing_of(source: Source, recorded: Drain | None) -> tuple[MirrorStanding, Version]:
@@ -118,21 +127,23 @@ def apply_captured(
     captured: Captured,
     position: PgPosition,
     sessions: SparkSessions,
-) -> Version:
-    """Bring a mirror to a position by one commit; return the version that shows it.
+) -> Brought:
+    """Bring a mirror to a position by one commit.
 
     Raises:
         CommitConflictError: another process drained first.
     """
     stamp = next_stamp(source, standing.sequence, position)
     key = source.key_columns or None
+    by_spark = ""
     try:
         done = _small(source, head, captured, stamp, key)
-    except NotSmall:
+    except NotSmall as reason:
+        by_spark = f"{captured.rows.num_rows:,} changed rows: {reason}"
         done = _large(source, head, captured, stamp, key, sessions)
     if isinstance(done, Superseded):
         raise CommitConflictError(f'another process drained "{source.name}" first')
-    return standing.version if done.version is None else done.version
+    return Brought(standing.version if done.version is None else done.version, by_spark)
 
 
 def _small(

@@ -19,9 +19,9 @@ from streamtables.sources.postgres.snapshot import lsn_number
 PLUGIN = "pgoutput"
 
 # As JSON, a column that this version of the server does not have reads as NULL.
-_FACTS = """
+FACTS = """
 WITH slot AS (
-    SELECT to_jsonb(s) AS f FROM pg_catalog.pg_replication_slots s WHERE slot_name = %s
+    SELECT to_jsonb(s) AS f FROM pg_catalog.pg_replication_slots s WHERE slot_name = %(slot)s
 ), log AS (
     SELECT CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_wal_replay_lsn()
                 ELSE pg_catalog.pg_current_wal_lsn() END AS at
@@ -58,7 +58,7 @@ class SlotFacts:
 
 def slot_facts(connection: Connection[Any], slot: str) -> SlotFacts:
     """Ask the server about a slot."""
-    row = connection.execute(_FACTS, (slot,)).fetchone()
+    row = connection.execute(FACTS, {"slot": slot}).fetchone()
     return SlotFacts(True, *row) if row else SlotFacts(False)
 
 

@@ -6,6 +6,7 @@ them as well as their parent.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from psycopg import Connection, sql
@@ -51,20 +52,20 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 ORDER BY w.place
 """
 
-_TRIGGERS = """
-SELECT t.tgrelid::int8 FROM pg_catalog.pg_trigger t
+FIRING = """
+SELECT t.tgrelid::int8 AS relation, t.tgname::text AS name FROM pg_catalog.pg_trigger t
 JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-WHERE n.nspname = %s AND t.tgname = ANY (%s) AND t.tgenabled = 'A'
-GROUP BY t.tgrelid HAVING count(*) = %s
+WHERE n.nspname = %(schema)s AND t.tgname = ANY (%(names)s) AND t.tgenabled = 'A'
 """
+"""Which of some triggers always fire, and on which relation."""
 
 # The arguments of a trigger are kept one after the other, each with a zero byte at its end.
 _RESHAPED = """
 SELECT s.oid::int8
 FROM (SELECT t.tgrelid AS oid,
              pg_catalog.string_to_array(pg_catalog.encode(t.tgargs, 'escape'), '\\000') AS shape
-      FROM pg_catalog.pg_trigger t WHERE t.tgname = %s) AS s
+      FROM pg_catalog.pg_trigger t WHERE t.tgname = ANY (%(firsts)s)) AS s
 WHERE s.shape[1]::bigint IS DISTINCT FROM
       CASE WHEN s.shape[3] = 'v' THEN {computed} ELSE {plain} END
 """
@@ -135,21 +136,36 @@ def put_triggers(connection: Connection[Any], captured: Captured, table: PgTable
 def remove(connection: Connection[Any], tag: str) -> None:
     """Take triggers, functions and buffer off the server, whichever of them are left."""
     with connection.transaction():
-        for event in EVENTS:
-            # Takes the triggers along, on whatever relation they are.
-            connection.execute(
-                sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
-                    sql.Identifier(SCHEMA, f"{event}_{tag}")
-                )
-            )
-        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(buffer_name(tag)))
+        for statement in removal(tag):
+            connection.execute(statement)
+
+
+def removal(tag: str) -> Iterator[sql.Composed]:
+    """Give the statements that take all of a source off a server."""
+    for event in EVENTS:
+        # Takes the triggers along, on whatever relation they are.
+        yield sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
+            sql.Identifier(SCHEMA, f"{event}_{tag}")
+        )
+    yield sql.SQL("DROP TABLE IF EXISTS {}").format(buffer_name(tag))
 
 
 def installed_on(connection: Connection[Any], tag: str) -> set[int]:
     """Return the relations on which all triggers of a source are there and always fire."""
-    names = [trigger_name(tag, event) for event in EVENTS]
-    found = connection.execute(_TRIGGERS, (SCHEMA, names, len(EVENTS))).fetchall()
-    return {int(row[0]) for row in found}
+    found = connection.execute(FIRING, {"schema": SCHEMA, "names": names(tag)}).fetchall()
+    return complete_on(found, tag)
+
+
+def names(tag: str) -> list[str]:
+    """Return the names of the triggers of a source."""
+    return [trigger_name(tag, event) for event in EVENTS]
+
+
+def complete_on(firing: Iterable[Sequence[Any]], tag: str) -> set[int]:
+    """Return the relations that have every trigger of a source, of those that fire."""
+    found = {(int(relation), name) for relation, name in firing}
+    wanted = names(tag)
+    return {oid for oid, _ in found if all((oid, name) in found for name in wanted)}
 
 
 def reshaped(connection: Connection[Any], tag: str) -> set[int]:
@@ -157,13 +173,17 @@ def reshaped(connection: Connection[Any], tag: str) -> set[int]:
 
     What was written to them since then is not in the buffer.
     """
+    firsts = {"firsts": [trigger_name(tag, "insert")]}
+    return {int(row[0]) for row in connection.execute(reshaped_relations(), firsts).fetchall()}
+
+
+def reshaped_relations() -> sql.Composed:
+    """Return the query for such relations; `firsts` are the insert triggers of some sources."""
     place = sql.SQL("s.oid"), sql.SQL("s.shape[2]::int2")
-    statement = sql.SQL(_RESHAPED).format(
+    return sql.SQL(_RESHAPED).format(
         computed=fingerprint(*place, expressions=True),
         plain=fingerprint(*place, expressions=False),
     )
-    found = connection.execute(statement, (trigger_name(tag, "insert"),)).fetchall()
-    return {int(row[0]) for row in found}
 
 
 def tags(connection: Connection[Any]) -> list[str]:

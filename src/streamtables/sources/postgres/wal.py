@@ -46,10 +46,11 @@ _CURSOR = "streamtables_changes"
 _POLL_SECONDS = 0.02
 
 # The snapshot is taken before a statement runs, so what it sees is in the log before the place.
-_HERE = """
-SELECT pg_catalog.pg_current_snapshot()::text, pg_catalog.pg_current_wal_insert_lsn()::text,
-       current_setting('wal_block_size')::int8,
-       (SELECT setting::int8 FROM pg_catalog.pg_settings WHERE name = 'wal_segment_size')
+HERE = """
+SELECT pg_catalog.pg_current_snapshot()::text AS snapshot,
+       pg_catalog.pg_current_wal_insert_lsn()::text AS insert_at,
+       current_setting('wal_block_size')::int8 AS block,
+       (SELECT setting::int8 FROM pg_catalog.pg_settings WHERE name = 'wal_segment_size') AS segment
 """
 _CHANGES = """
 SELECT data FROM pg_catalog.pg_logical_slot_peek_binary_changes(
@@ -84,9 +85,13 @@ def position(connection: Connection[Any], *, patience: float = 10.0) -> Position
 
 def current_position(connection: Connection[Any]) -> Position:
     """Return where the database stands; in a transaction, what that transaction sees."""
-    row = connection.execute(_HERE).fetchone()
+    row = connection.execute(HERE).fetchone()
     assert row is not None
-    snapshot, insert_at, block, segment = row
+    return position_of(*row)
+
+
+def position_of(snapshot: str, insert_at: str, block: int, segment: int) -> Position:
+    """Return the position that a row of `HERE` tells."""
     end = end_of_log(lsn_number(insert_at), block=block, segment=segment)
     return Position(snapshot, lsn_text(end))
 

@@ -1,0 +1,111 @@
+"""What becomes of captured sources beside their rows: events, servers that are gone, status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.errors import ConfigError, TransientError
+from streamtables.sources.postgres import mirror
+from tests.support.postgres_chain import Chain, rows_of
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def server() -> Iterator[PostgresServer]:
+    with running_server(fsync="off") as started:
+        yield started
+
+
+@pytest.fixture
+def shop(server: PostgresServer) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text)")
+        connection.execute("CREATE TABLE other (id int PRIMARY KEY, a text)")
+        connection.execute("INSERT INTO keyed VALUES (1, 'one')")
+        yield connection
+
+
+@pytest.fixture
+def chain(tmp_path: Path, server: PostgresServer) -> Iterator[Chain]:
+    with Chain(tmp_path / "w", server.url) as opened:
+        yield opened
+
+
+def test_a_drain_that_spark_has_to_write_is_an_event_and_leaves_the_capture_as_it_is(
+    chain: Chain, shop: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain.add("keyed", capture="triggers")
+    small, most = mirror._small, mirror.SMALL_ROWS
+
+    def by_hand(source: Any, head: Any, captured: Any, stamp: Any, key: Any, _: object) -> Any:
+        monkeypatch.setattr(mirror, "SMALL_ROWS", most)
+        return small(source, head, captured, stamp, key)
+
+    # Spark's part is done by hand: only the record of it matters here.
+    monkeypatch.setattr(mirror, "_large", by_hand)
+    monkeypatch.setattr(mirror, "SMALL_ROWS", 2)
+    # A new file of the table is noted in the capture before the event is.
+    shop.execute("TRUNCATE keyed")
+    shop.execute("INSERT INTO keyed SELECT g, 'x' FROM generate_series(1, 1234) g")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    kind, reason = chain.reasons("keyed")[0]
+    assert kind == "drained by Spark"
+    assert reason.startswith("1,234 changed rows: ")
+    assert chain.drain() == {}
+    assert [kind for kind, _ in chain.reasons("keyed")] == ["drained by Spark", "added"]
+
+
+OURS = (
+    "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal",
+    "SELECT count(*) FROM pg_publication",
+    "SELECT count(*) FROM pg_replication_slots",
+    "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'streamtables%'",
+)
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_a_source_of_a_dead_server_is_forgotten_and_its_statements_clean_the_server_later(
+    chain: Chain, shop: psycopg.Connection, server: PostgresServer, capture: str
+) -> None:
+    chain.add("keyed", "other", capture=capture)
+    server.stop(how="immediate")
+    with pytest.raises(TransientError) as refused:
+        chain.capture.drop(chain.catalog.source("keyed"))
+    assert "--leave-server" in refused.value.hint
+    assert "leave_server=True" in refused.value.hint
+    statements: list[str] = []
+    for name in ("keyed", "other"):
+        source = chain.catalog.source(name)
+        statements += chain.capture.left_behind(source)
+        assert chain.capture.forget(source) == source
+        assert not Path(source.location).exists()
+    assert chain.catalog.captures() == {}
+    server.start()
+    with psycopg.connect(server.url, autocommit=True) as back:
+        for statement in statements:
+            back.execute(statement)
+        assert [back.execute(question).fetchone() for question in OURS] == [(0,)] * 4
+        # The tables are nobody's but their owner's again.
+        back.execute("INSERT INTO keyed VALUES (2, 'free')")
+
+
+def test_a_source_whose_address_is_no_longer_known_can_be_forgotten(
+    chain: Chain, shop: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_URL", chain.url)
+    source = chain.capture.add("keyed", "${env:SHOP_URL}", "keyed", wish="triggers")
+    monkeypatch.delenv("SHOP_URL")
+    with pytest.raises(ConfigError) as refused:
+        chain.capture.drop(source)
+    assert "--leave-server" in refused.value.hint
+    assert chain.capture.left_behind(source)
+    chain.capture.forget(source)
+    assert chain.catalog.sources() == ()
