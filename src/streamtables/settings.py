@@ -113,7 +113,7 @@ def _switch(default: bool, *, help: str) -> bool:
 
 
 def _text(default: str, *, pattern: str, form: str, help: str) -> str:
-    setting = Setting(str, help, pattern=pattern, form=form, shown_default=default)
+    setting = Setting(str, help, pattern=pattern, form=form, shown_default=default or "none")
     return field(default=default, metadata={"setting": setting})
 
 

@@ -97,7 +97,21 @@ def test_every_setting_is_in_the_reference_with_help():
     rows = list(reference())
     assert [row.name for row in rows] == [field.name for field in dataclasses.fields(Settings)]
     assert all(row.help.endswith(".") and row.bounds and row.default for row in rows)
-    assert rows[0].environment == "STREAMTABLES_DRIVER_ROWS_MAX"
+    assert "STREAMTABLES_DRIVER_ROWS_MAX" in [row.environment for row in rows]
+
+
+@pytest.mark.parametrize(("given", "means"), [("true", True), ("OFF", False), ("0", False)])
+def test_a_switch_takes_the_usual_words(given: str, means: bool):
+    variable = "STREAMTABLES_ADAPTIVE_BATCH_COALESCING"
+    assert load_settings(environment={variable: given}).adaptive_batch_coalescing is means
+    with pytest.raises(ConfigError, match="true or false"):
+        load_settings(environment={variable: "maybe"})
+
+
+@pytest.mark.parametrize("given", ["-1", "129", "many"])
+def test_a_pool_of_an_impossible_size_is_refused(given: str):
+    with pytest.raises(ConfigError, match="auto, or a whole number from 0 to 128"):
+        load_settings(environment={"STREAMTABLES_WORKER_POOL_SIZE": given})
 
 
 def test_secrets_come_from_the_environment_and_from_files(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import CommitConflictError
 from tests.unit.cli.fake_database import (
     ApplyPlan,
@@ -197,10 +199,64 @@ def test_alter_passes_only_what_changes(run, db):
     ]
 
 
-@pytest.mark.parametrize("command", ["pause", "resume", "repair"])
-def test_commands_that_take_only_a_name(run, db, command):
-    assert run(command, "totals").code == 0
-    assert db.asked(command) == [(("totals",), {})]
+def test_repair_takes_a_name(run, db):
+    assert run("repair", "totals").code == 0
+    assert db.asked("repair") == [(("totals",), {})]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "namespace"),
+    [(["totals"], "totals", None), (["--namespace", "sales"], None, "sales"), (["--all"], None, None)],
+)
+def test_pause_and_resume_take_a_table_a_namespace_or_all(run, db, given, name, namespace):
+    assert run("pause", *given, "--reason", "month end").code == 0
+    assert db.asked("pause") == [((name, "month end"), {"namespace": namespace})]
+    assert run("resume", *given).code == 0
+    assert db.asked("resume") == [((name,), {"namespace": namespace})]
+
+
+@pytest.mark.parametrize("given", [[], ["totals", "--all"], ["totals", "--namespace", "sales"]])
+def test_pause_of_nothing_or_of_two_things_is_refused(run, db, given):
+    result = run("pause", *given)
+    assert result.code == 2
+    assert "name one stream table, or --namespace, or --all" in result.err
+    assert db.asked("pause") == []
+
+
+def test_run_once_shows_what_was_refreshed_and_fails_with_it(run, db):
+    assert run("run", "--once").code == 0
+    db.refreshes = [Refresh("totals", outcome="failed")]
+    assert run("run", "--once").code == 1
+
+
+def test_run_shows_every_tick(run, db):
+    result = run("run", "--for", "0.01")
+    assert result.code == 0
+    assert "totals" in result.out
+    assert "ended" in result.out
+
+
+def test_events_are_shown_newest_first_as_they_come(run, db):
+    assert "nothing has happened yet" in run("events").out
+    db.happened = [Event(datetime(2030, 1, 1, tzinfo=UTC), "held", "a gate", "1", "totals")]
+    assert "a gate" in run("events", "totals", "--limit", "5").out
+    assert db.asked("events")[-1] == (("totals", 5), {})
+    [event] = json.loads(run("events", "--json").out)
+    assert (event["kind"], event["subject"]) == ("held", "totals")
+
+
+def test_gates_and_watermarks(run, db):
+    assert run("gate", "close", "orders", "--reason", "the load").code == 0
+    assert db.asked("close_gate") == [(("orders", "the load"), {})]
+    assert run("gate", "open", "orders").code == 0
+    assert run("watermark", "set", "orders", "2030-01-31T06:00+00:00").code == 0
+    assert db.asked("set_watermark") == [
+        (("orders", datetime(2030, 1, 31, 6, tzinfo=UTC)), {}),
+    ]
+    assert run("watermark", "set", "orders", "yesterday").code == 2
+    assert run("watermark", "group", "shop", "orders", "lines", "--tolerance", "5 minutes").code == 0
+    assert db.asked("set_watermark_group") == [(("shop", ["orders", "lines"], "5 minutes"), {})]
+    assert run("watermark", "drop-group", "shop").code == 0
 
 
 def test_drop_cascades_only_on_request(run, db):
