@@ -13,13 +13,18 @@ future, by a clock that went back, can turn true while the table waits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import assert_never
+from functools import partial
+from typing import TypeAlias, assert_never
 
 from streamtables.scheduler.cron import next_fire
 from streamtables.scheduler.schedule import Calculated, Cron, Every, Manual, OnChange, Schedule
 from streamtables.scheduler.tiers import TIER_FACTOR, scaled
+
+Following: TypeAlias = Callable[[datetime], datetime | None]
+"""From a start to the moment at which the next one is due."""
 
 
 @dataclass(frozen=True)
@@ -54,28 +59,20 @@ def _by_schedule(timing: Timing, now: datetime) -> datetime | None:
             return None
         case Every() | OnChange() if timing.last_started is None:
             return min(timing.created_at, now)
-        case Every() | OnChange() | Cron():
-            return _after_last_start(timing, now)
+        case Every(seconds) | OnChange(seconds):
+            interval = timedelta(seconds=scaled(seconds, timing.tier) or 0)
+            return _after_last_start(timing, now, lambda start: start + interval)
+        case Cron(expression, zone):
+            return _after_last_start(timing, now, partial(next_fire, expression, zone))
         case _:
             assert_never(timing.schedule)
 
 
-def _after_last_start(timing: Timing, now: datetime) -> datetime | None:
+def _after_last_start(timing: Timing, now: datetime, following: Following) -> datetime | None:
     last = timing.last_started or timing.created_at
-    # A start that lies ahead of the start after the next one was never made: the clock went back.
-    # Waiting for it to come true could take years, so the table starts once and counts from there.
-    # A clock that went back by less only makes this one wait longer.
-    if last > now and (following := _after(timing, now)) is not None and last > following:
+    if last > now and (normal := following(now)) is not None and last > normal:
+        # A start that lies ahead of the next one was never made: the clock went back.  Waiting for
+        # it to come true could take years, so the table starts once and counts from there.  A
+        # clock that went back by less only makes it wait longer.
         return now
-    return _after(timing, last)
-
-
-def _after(timing: Timing, start: datetime) -> datetime | None:
-    match timing.schedule:
-        case Every(seconds) | OnChange(seconds):
-            interval = scaled(seconds, timing.tier)
-            return None if interval is None else start + timedelta(seconds=interval)
-        case Cron(expression, zone):
-            return next_fire(expression, zone, start)
-        case _:
-            return None
+    return following(last)
