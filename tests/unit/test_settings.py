@@ -104,14 +104,16 @@ def test_every_setting_is_in_the_reference_with_help():
 def test_a_switch_takes_the_usual_words(given: str, means: bool):
     variable = "STREAMTABLES_ADAPTIVE_BATCH_COALESCING"
     assert load_settings(environment={variable: given}).adaptive_batch_coalescing is means
-    with pytest.raises(ConfigError, match="true or false"):
+    with pytest.raises(ConfigError) as caught:
         load_settings(environment={variable: "maybe"})
+    assert "true or false" in caught.value.detail
 
 
 @pytest.mark.parametrize("given", ["-1", "129", "many"])
 def test_a_pool_of_an_impossible_size_is_refused(given: str):
-    with pytest.raises(ConfigError, match="auto, or a whole number from 0 to 128"):
+    with pytest.raises(ConfigError) as caught:
         load_settings(environment={"STREAMTABLES_WORKER_POOL_SIZE": given})
+    assert "auto, or a whole number from 0 to 128" in caught.value.detail
 
 
 def test_secrets_come_from_the_environment_and_from_files(

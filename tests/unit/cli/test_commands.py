@@ -206,7 +206,11 @@ def test_repair_takes_a_name(run, db):
 
 @pytest.mark.parametrize(
     ("given", "name", "namespace"),
-    [(["totals"], "totals", None), (["--namespace", "sales"], None, "sales"), (["--all"], None, None)],
+    [
+        (["totals"], "totals", None),
+        (["--namespace", "sales"], None, "sales"),
+        (["--all"], None, None),
+    ],
 )
 def test_pause_and_resume_take_a_table_a_namespace_or_all(run, db, given, name, namespace):
     assert run("pause", *given, "--reason", "month end").code == 0
@@ -254,7 +258,9 @@ def test_gates_and_watermarks(run, db):
         (("orders", datetime(2030, 1, 31, 6, tzinfo=UTC)), {}),
     ]
     assert run("watermark", "set", "orders", "yesterday").code == 2
-    assert run("watermark", "group", "shop", "orders", "lines", "--tolerance", "5 minutes").code == 0
+    assert (
+        run("watermark", "group", "shop", "orders", "lines", "--tolerance", "5 minutes").code == 0
+    )
     assert db.asked("set_watermark_group") == [(("shop", ["orders", "lines"], "5 minutes"), {})]
     assert run("watermark", "drop-group", "shop").code == 0
 
