@@ -44,11 +44,11 @@ from streamtables.refresh.moments import one_moment
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
-from streamtables.refresh.status import TableStatus, status_of
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import Verification, stored_standing, verify
 from streamtables.scheduler.options import altered_options
 from streamtables.scheduler.service import Scheduler
+from streamtables.scheduler.status import TableStatus, statuses
 from streamtables.scheduling import Scheduling
 from streamtables.settings import Settings, load_settings
 from streamtables.sources.delta import DeltaWatch
@@ -415,8 +415,8 @@ class StreamTables(Scheduling, ViewsAndFunctions):
     def status(self) -> list[TableStatus]:
         """Return where every stream table stands."""
         snapshot = self._catalog.snapshot()
-        tables = self._catalog.stream_tables()
-        return [status_of(table, snapshot, self._around) for table in tables]
+        tables = snapshot.definitions.stream_tables.values()
+        return statuses([t for t in tables if not t.is_internal], snapshot, self._around)
 
     def wal_source_status(self) -> list[CaptureStatus]:
         """Return how every PostgreSQL source is captured, and how far behind it is."""

@@ -37,3 +37,17 @@ class Events:
         with self._database.reading() as connection:
             rows = connection.execute(statement).all()
         return [Event(row.at, row.kind, row.text, row.subject_id, row.subject) for row in rows]
+
+    def last_events(self, kinds: Sequence[str]) -> dict[str, Event]:
+        """Return the last event of some kinds about each table or source."""
+        last = (
+            select(func.max(events.c.id))
+            .where(events.c.kind.in_(kinds))
+            .group_by(events.c.subject_id)
+        )
+        with self._database.reading() as connection:
+            rows = connection.execute(select(events).where(events.c.id.in_(last))).all()
+        return {
+            row.subject_id: Event(row.at, row.kind, row.text, row.subject_id, row.subject)
+            for row in rows
+        }

@@ -64,6 +64,18 @@ class RefreshRecords:
         with self._database.reading() as connection:
             return tuple(_record(row) for row in connection.execute(statement))
 
+    def last_refreshes(self) -> dict[InputId, RefreshRecord]:
+        """Return the last refresh of every stream table that has had one, with one statement."""
+        newest_first = (refreshes.c.started_at.desc(), refreshes.c.id.desc())
+        rank = func.row_number().over(
+            partition_by=refreshes.c.stream_table_id, order_by=newest_first
+        )
+        ranked = select(refreshes.c.id, rank.label("rank")).subquery()
+        last = select(ranked.c.id).where(ranked.c.rank == 1)
+        with self._database.reading() as connection:
+            rows = connection.execute(select(refreshes).where(refreshes.c.id.in_(last)))
+            return {InputId(row.stream_table_id): _record(row) for row in rows}
+
     def running_refreshes(self, process_prefix: str = "") -> tuple[RefreshRecord, ...]:
         """Return the refreshes that nobody has ended, oldest first.
 

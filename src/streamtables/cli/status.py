@@ -18,6 +18,7 @@ FIELDS = (
     "state",
     "mode",
     "schedule",
+    "tier",
     "rows",
     "version",
     "last_mode",
@@ -25,6 +26,8 @@ FIELDS = (
     "last_refreshed_at",
     "seconds",
     "changes_pending",
+    "next_due_at",
+    "waits_for",
     "reason",
 )
 
@@ -82,7 +85,7 @@ def _row(table: TableStatus) -> list[object]:
         table.last_mode,
         table.seconds,
         when_text(table.last_refreshed_at),
-        table.reason or table.last_reason,
+        table.reason or table.waits_for or table.last_reason,
     ]
 
 
