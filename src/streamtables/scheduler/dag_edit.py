@@ -83,7 +83,7 @@ class Edit:
             _, node = heappop(waiting)
             row = self._known(node)
             settled = row.standing_on(map(self._known, row.inputs))
-            if settled is row and node != start:
+            if settled is row:
                 continue
             self.rows[node] = settled
             for reader in self._readers(row):

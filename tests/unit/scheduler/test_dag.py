@@ -37,7 +37,7 @@ def assert_answers(dag: Dag, edges: Mapping[InputId, Collection[InputId]]) -> No
     """Every answer of the dag is what the edges say."""
     nodes = edges.keys() | {name for inputs in edges.values() for name in inputs}
     above = {name: dependencies.ancestors(edges, name) for name in nodes}
-    assert len(dag) == len(nodes)
+    assert len(dag) == len(dag._names) == len(nodes)
     assert dag.sources == nodes - edges.keys()
     assert sorted(dag.order) == sorted(edges)
     for name in nodes:
@@ -222,6 +222,21 @@ def test_a_walk_ends_where_nothing_changes_any_more():
     after = before.with_table(node("a"), [node("y"), node("x")])
     assert after._rows[node("b")] is before._rows[node("b")]
     assert after._rows[node("c")] is before._rows[node("c")]
+    edit = before._edit()
+    edit.set_inputs(node("a"), (node("x"), node("y")))
+    assert edit.rows.keys() == {"a", "x"}
+
+
+def test_a_descendant_is_settled_after_all_its_inputs_whatever_the_names():
+    """`a` reads `c` and comes before `b` by name, but stands on it."""
+    dag = Dag.build(graph(c="xy", b="c", a="bc")).with_table(node("c"), [node("y")])
+    assert dag.roots(node("a")) == {"y"}
+    assert dag.with_table(node("c"), [node("d")]).with_table(node("d"), [node("y")]).levels() == (
+        ("d",),
+        ("c",),
+        ("b",),
+        ("a",),
+    )
 
 
 def test_positions_of_dropped_tables_stay_empty_until_a_repack():

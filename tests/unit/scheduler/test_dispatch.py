@@ -68,8 +68,13 @@ class Watched:
 @given(edges=rounds(), slots=st.integers(1, 4), size=st.sampled_from([0, 2]), picks=st.randoms())
 def test_each_node_runs_once_after_its_inputs_and_slots_hold(edges, slots, size, picks):
     work = Watched()
+
+    def choose(ready, running):
+        assert len(running) < slots
+        return picks.choice(ready)
+
     with WorkerPool(size) as pool:
-        hands = Hands(slots, pool.submit, lambda ready, running: picks.choice(ready))
+        hands = Hands(slots, pool.submit, choose)
         done = run_graph(tuple(edges), edges, work=work, hands=hands)
     assert list(done.items()) == [(node, f"did {node}") for node in edges]
     assert sorted(work.began) == sorted(edges)
