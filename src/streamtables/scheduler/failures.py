@@ -4,7 +4,7 @@ UserError               stopped: it would fail alike
 TableDamagedError       stopped: only a repair helps
 SourceChangedError      tried again soon, as a rebuild; stopped where full is forbidden
 TransientError          tried again soon
-EnvironmentFaultError   tried again slowly
+EnvironmentFaultError   tried again slowly, and so is a function that this process lacks
 InternalError, others   tried again soon, suspended at the third in a row
 """
 
@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from streamtables.errors import (
     EnvironmentFaultError,
+    FunctionMissingError,
     SourceChangedError,
     StreamTablesError,
     TableDamagedError,
@@ -22,6 +23,8 @@ from streamtables.errors import (
     UserError,
 )
 
+_OF_THE_PLACE = (EnvironmentFaultError, FunctionMissingError)
+"""What the machine or the process lacks, and not the table."""
 SOON_SECONDS = 1.0
 SLOWLY_SECONDS = 30.0
 LONGEST_SECONDS = 300.0
@@ -71,7 +74,7 @@ def after_failure(
     if (way_on := _way_on(error, full_forbidden=full_forbidden)) is not None:
         return Stop(f"{_told(error)} {way_on} Then run resume.")
     if _is_expected(error) or failures_in_a_row < SUSPENDED_AT:
-        first = SLOWLY_SECONDS if isinstance(error, EnvironmentFaultError) else SOON_SECONDS
+        first = SLOWLY_SECONDS if isinstance(error, _OF_THE_PLACE) else SOON_SECONDS
         delay = _delay(first, failures_in_a_row, random_unit)
         return Retry(now + delay, f"{_told(error)} It is tried again by itself.")
     return Suspend(
@@ -83,6 +86,9 @@ def after_failure(
 def _way_on(error: StreamTablesError, *, full_forbidden: bool) -> str | None:
     """Say what a person has to do first; None when trying again may help."""
     match error:
+        case FunctionMissingError():
+            # It is missing in this process; another one, or this one later, may have it.
+            return None
         case UserError():
             return error.hint or "It would fail alike until the cause is removed."
         case TableDamagedError():
@@ -94,7 +100,7 @@ def _way_on(error: StreamTablesError, *, full_forbidden: bool) -> str | None:
 
 
 def _is_expected(error: StreamTablesError) -> bool:
-    return isinstance(error, TransientError | SourceChangedError | EnvironmentFaultError)
+    return isinstance(error, (TransientError, SourceChangedError, *_OF_THE_PLACE))
 
 
 def _delay(first: float, failures_in_a_row: int, random_unit: float) -> timedelta:

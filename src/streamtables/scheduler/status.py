@@ -49,7 +49,9 @@ def statuses(
     last, held = catalog.last_refreshes(), catalog.last_events(("held", "released"))
     versions: dict[InputId, Version | None] = {}
     return [
-        _status(table, book, last.get(table.id), held, _is_behind(table, snapshot, around, versions))
+        _status(
+            table, book, last.get(table.id), held, _is_behind(table, snapshot, around, versions)
+        )
         for table in tables
     ]
 

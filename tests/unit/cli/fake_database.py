@@ -68,6 +68,7 @@ class TableStatus:
     state: str = "active"
     mode: str = "auto"
     schedule: str = "manual"
+    tier: str = "hot"
     rows: int | None = 12
     version: int | None = 3
     last_mode: str | None = "differential"
@@ -75,6 +76,8 @@ class TableStatus:
     last_refreshed_at: datetime | None = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     seconds: float | None = 0.5
     changes_pending: bool = False
+    next_due_at: datetime | None = None
+    waits_for: str | None = None
     reason: str | None = None
 
 

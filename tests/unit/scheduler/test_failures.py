@@ -14,6 +14,7 @@ from streamtables.errors import (
     CommitConflictError,
     EnvironmentFaultError,
     FullForbiddenError,
+    FunctionMissingError,
     HistoryGoneError,
     InternalError,
     QueryFailedError,
@@ -46,7 +47,9 @@ def test_what_may_pass_is_tried_again_after_doubling_delays(kind):
     assert delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
 
 
-@pytest.mark.parametrize("kind", [EnvironmentFaultError, CatalogUnreadableError])
+@pytest.mark.parametrize(
+    "kind", [EnvironmentFaultError, CatalogUnreadableError, FunctionMissingError]
+)
 def test_what_the_machine_lacks_is_tried_again_slowly(kind):
     assert [delay(kind("disk full"), n) for n in range(1, 6)] == [30, 60, 120, 240, 300]
 
