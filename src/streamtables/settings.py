@@ -132,6 +132,18 @@ class Settings:
         True,
         help="Read and net the changes of a source once per round, for all tables that follow it.",
     )
+    buffer_alert_cycles: int = _whole(
+        3,
+        low=1,
+        high=1_000,
+        help="For how many ticks in a row too many changes must wait before people are told.",
+    )
+    buffer_alert_threshold: int = _whole(
+        1_000_000,
+        low=0,
+        high=10**12,
+        help="Changed rows of a source that may wait for its slowest table; 0 does not look.",
+    )
     driver_rows_max: int = _whole(
         10_000,
         low=0,

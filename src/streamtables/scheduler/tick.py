@@ -21,6 +21,8 @@ from streamtables.scheduler.book import Book, Entry
 from streamtables.scheduler.clock_words import reads_clock
 from streamtables.scheduler.fuses import Fuses
 from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
+from streamtables.scheduler.housekeeping import Housekeeping
+from streamtables.scheduler.pressure import PressureGauge
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.workers import Workers
 from streamtables.sources.heads import Heads
@@ -39,6 +41,12 @@ class Ticker:
     heads: Heads = field(default_factory=Heads)
     happened: list[Event] = field(default_factory=list)
     ticks: int = 0
+    gauge: PressureGauge = field(init=False)
+    housekeeping: Housekeeping = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.gauge = PressureGauge(self.around.settings)
+        self.housekeeping = Housekeeping(self.around)
 
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
@@ -46,8 +54,11 @@ class Ticker:
         now = self.around.clock()
         book = self._book_at(lease.generation, now)
         self._detect(book, now)
+        self.happened += self.gauge.look(book, now)
         chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
         results = self._refreshed(book, chosen, now) if chosen else []
+        if not chosen:
+            self.housekeeping.idle(book, now)
         self.around.catalog.record_events(self.happened)
         self.happened = []
         return results
@@ -95,9 +106,9 @@ class Ticker:
         if not mirrors:
             return {}
         broken = self.around.postgres.drain(mirrors)
+        pinned = self.around.postgres.pins()
         return {
-            source.id: None if source.id in broken else self.around.postgres.pinned(source)
-            for source in mirrors
+            source.id: None if source.id in broken else pinned.get(source.id) for source in mirrors
         }
 
     def _starts(self, book: Book, key: InputId, now: datetime) -> bool:
@@ -136,7 +147,7 @@ class Ticker:
         roots = sorted(entry.roots)
         watermarks = self.around.catalog.watermarks
         hold = held_back(facts, book.rules, names, lambda: watermarks(roots), now)
-        return hold or Fuses(self.around).hold(book, entry)
+        return hold or self.gauge.hold(entry) or Fuses(self.around).hold(book, entry)
 
     def _note_hold(self, entry: Entry, hold: Hold | None, now: datetime) -> None:
         """Record what holds a table back when it is another reason than before."""

@@ -172,6 +172,12 @@ class PostgresCapture:
         with _server(known).connected("look") as connection:
             return self._lookout.is_quiet(connection, known, mirrors)
 
+    def pins(self) -> dict[InputId, Version]:
+        """Return the version of every mirror that the last recorded drain of its database names."""
+        databases = self.shop.catalog.captured_databases().values()
+        drains = [known.last for known in databases if known.last is not None]
+        return {key: version for drain in drains for key, version in drain.versions.items()}
+
     def pinned(self, source: Source) -> Version:
         """Return the version of a mirror that the last recorded drain names."""
         capture = self.shop.catalog.captures()[source.id]

@@ -1,0 +1,68 @@
+"""Pending changes that pile up are told once, and cooler tables make room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streamtables.catalog.models import StreamTable
+from streamtables.positions import Version
+from streamtables.scheduler.book import Book
+from streamtables.scheduler.pressure import PressureGauge
+from streamtables.settings import Settings
+from tests.support.delta_tables import DeltaTableFile
+from tests.unit.catalog.builders import START, at, source
+from tests.unit.scheduler import test_book as books
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
+    table = DeltaTableFile(tmp_path / "orders", {"id": "bigint"}, [(1,)])
+    for start in range(3):
+        table.append(*[(10 * start + n,) for n in range(10)])
+    monkeypatch.setattr(books, "ORDERS", source("orders", location=str(table.path)))
+    hot = books.reading("hot", books.ORDERS.id, schedule="1 minute")
+    cold = books.reading("cold", books.ORDERS.id, schedule="1 minute", tier="cold")
+    return books.opened(hot, cold, position=3, at_version={hot.id: 0, cold.id: 1})
+
+
+def named(book: Book, name: str) -> StreamTable:
+    return next(entry.table for entry in book.entries.values() if entry.table.name == name)
+
+
+def test_an_alert_comes_once_and_is_taken_back(book: Book):
+    gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=2))
+    kinds = [[event.kind for event in gauge.look(book, at(n))] for n in range(5)]
+    assert kinds == [[], [], ["change_buffer_backpressure"], [], []]
+    assert gauge.pending == {books.ORDERS.id: 30}
+    for key in book.entries:
+        book.standings[key] = books.standing(book.entries[key].table, 3)
+    book.note_changes(list(book.entries), at(6))
+    [event] = gauge.look(book, at(6))
+    assert (event.kind, event.subject) == ("change_buffer_backpressure_cleared", "orders")
+    assert gauge.look(book, at(7)) == []
+
+
+def test_under_pressure_only_hot_tables_start(book: Book):
+    gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=1))
+    hot, cold = (book.entries[named(book, name).id] for name in ("hot", "cold"))
+    assert gauge.hold(cold) is None
+    gauge.look(book, START)
+    gauge.look(book, START)
+    assert gauge.hold(hot) is None
+    found = gauge.hold(cold)
+    assert found is not None
+    assert found.kind == "yield"
+
+
+def test_below_the_threshold_or_switched_off_nothing_is_said(book: Book):
+    for threshold in (30, 0):
+        gauge = PressureGauge(Settings(buffer_alert_threshold=threshold, buffer_alert_cycles=1))
+        assert [gauge.look(book, at(n)) for n in range(3)] == [[], [], []]
+
+
+def test_a_source_whose_history_is_gone_is_not_counted(book: Book):
+    book.positions[books.ORDERS.id] = Version(99)
+    gauge = PressureGauge(Settings(buffer_alert_threshold=1, buffer_alert_cycles=1))
+    assert [gauge.look(book, at(n)) for n in range(3)] == [[], [], []]
