@@ -198,14 +198,14 @@ class Settings:
         help="Where Spark runs where no session is given.",
     )
     wal_max_changes_per_poll: int = _whole(
-        20_000,
+        10_000,
         low=100,
         high=1_000_000,
         help="Messages that one fetch from a PostgreSQL slot brings; a drain makes as many fetches "
         "as it needs.",
     )
     wal_max_lag_bytes: int = _whole(
-        16_777_216,
+        65_536,
         low=0,
         high=2**50,
         help="A PostgreSQL source counts as caught up when at most this much of the log is unread.",

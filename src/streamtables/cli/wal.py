@@ -26,6 +26,7 @@ FIELDS = (
     "lag_seconds",
     "true_lag",
     "pending_changes",
+    "wal_decoder_pending_records",
     "drained_at",
     "error",
     "history",
@@ -55,7 +56,7 @@ def wal_status(
                 status.wish,
                 _mode(status),
                 status.lag_bytes,
-                status.pending_changes,
+                _pending(status),
                 status.drained_at,
                 status.error or status.note,
             ]
@@ -72,3 +73,9 @@ def wal_status(
 
 def _mode(status: CaptureStatus) -> str:
     return f"{status.mode}, moving to {status.moving_to}" if status.moving_to else status.mode
+
+
+def _pending(status: CaptureStatus) -> int | None:
+    if status.pending_changes is None:
+        return status.wal_decoder_pending_records
+    return status.pending_changes

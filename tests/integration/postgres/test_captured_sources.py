@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.errors import ConfigError, TransientError
 from streamtables.sources.postgres import mirror
+from streamtables.sources.postgres.status import capture_status
+from streamtables.sources.postgres.turns import alone
 from tests.support.postgres_chain import Chain, rows_of
 
 pytestmark = pytest.mark.postgres
@@ -109,3 +112,55 @@ def test_a_source_whose_address_is_no_longer_known_can_be_forgotten(
     assert chain.capture.left_behind(source)
     chain.capture.forget(source)
     assert chain.catalog.sources() == ()
+
+
+def _in_log(chain: Chain, source: str = "keyed") -> int | None:
+    found = {status.source: status for status in capture_status(chain.catalog, datetime.now(UTC))}
+    assert found[source].error is None
+    return found[source].wal_decoder_pending_records
+
+
+def test_changes_that_wait_in_the_log_are_counted_until_they_are_drained(
+    chain: Chain, shop: psycopg.Connection, server: PostgresServer
+) -> None:
+    chain.add("keyed", capture="wal")
+    chain.add("other", capture="triggers")
+    assert _in_log(chain) == 0
+    shop.execute("INSERT INTO keyed SELECT g, 'x' FROM generate_series(2, 8) g")
+    shop.execute("UPDATE keyed SET a = 'y' WHERE id = 1")
+    shop.execute("INSERT INTO other VALUES (1, 'of no concern to the log')")
+    with psycopg.connect(server.url) as late:
+        late.execute("DELETE FROM keyed WHERE id = 2")
+        assert _in_log(chain) == 8
+        assert _in_log(chain, "other") is None
+        assert chain.drain() == {}
+        assert _in_log(chain) == 0
+        late.commit()
+    # The slot stands before what was drained already, which does not wait any more.
+    assert _in_log(chain) == 1
+    assert chain.drain() == {}
+    assert _in_log(chain) == 0
+
+
+def test_changes_are_not_counted_while_somebody_drains(
+    chain: Chain, shop: psycopg.Connection, server: PostgresServer
+) -> None:
+    chain.add("keyed", capture="wal")
+    [database] = chain.catalog.captured_databases()
+    with psycopg.connect(server.url, autocommit=True) as other, alone(other, database):
+        assert _in_log(chain) is None
+    assert _in_log(chain) == 0
+
+
+def test_auto_moves_to_the_wal_with_the_settings_as_they_come(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="auto")
+    for number in range(10, 14):
+        shop.execute(
+            "INSERT INTO keyed SELECT 100 * %s + g, repeat('x', 500) FROM generate_series(1, 40) g",
+            (number,),
+        )
+        assert chain.drain() == {}
+        assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.modes() == {"keyed": ("wal", None)}

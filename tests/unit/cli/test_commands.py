@@ -547,6 +547,7 @@ CAPTURE = SimpleNamespace(
     note="a drain has to pass the start of the WAL",
     lag_bytes=56,
     pending_changes=3,
+    wal_decoder_pending_records=0,
     drained_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     error=None,
     history=(
@@ -567,6 +568,7 @@ def test_wal_status_shows_the_way_and_why_not_another(run, db):
     assert "added: captured by triggers" in run("wal", "status", "--history").out
     [first] = run("wal", "status", "--json").json
     assert (first["source"], first["pending_changes"]) == ("orders", 3)
+    assert first["wal_decoder_pending_records"] == 0
 
 
 def test_wal_status_without_captures_says_so(run, db):

@@ -100,6 +100,8 @@ def test_a_numeric_that_spark_lacks_needs_an_override(precision: int, scale: int
         mapped(numeric(precision, scale))
     assert f'"c" has the type numeric({precision},{scale})' in error.value.detail
     assert "override" in error.value.detail
+    assert "types={'c': 'string'}" in error.value.hint
+    assert "--type 'c=string'" in error.value.hint
     assert mapped(numeric(precision, scale), "decimal(38,3)").spark_type == "DECIMAL(38,3)"
     assert mapped(numeric(precision, scale), "double").spark_type == "DOUBLE"
     assert mapped(numeric(precision, scale), "STRING").spark_type == "STRING"
@@ -225,6 +227,7 @@ def test_a_number_that_a_decimal_lacks_is_never_rounded_or_wrapped(text: str) ->
         values(pg_type("numeric"), "1", None, text, "2")
     assert f'the column "c" has the value {text[:80]}' in error.value.message
     assert "override" in error.value.hint
+    assert "--type 'c=string'" in error.value.hint
 
 
 def test_random_numbers_are_either_exact_or_refused() -> None:

@@ -12,13 +12,10 @@ new position already, and the others are brought to a later one together with it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from psycopg import Connection
 
@@ -46,11 +43,11 @@ from streamtables.sources.postgres.mirror import apply_captured, standing_of
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.snapshot import lsn_number
+from streamtables.sources.postgres.turns import alone
 
 if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
 
-_LOCK_SECONDS = 60
 _ROUNDS = 3
 """How often a drain begins anew because a table had to be copied, or another process was first."""
 
@@ -98,7 +95,7 @@ class DatabaseDrain:
             return None if self.is_quiet(connection) else self._drained(connection)
 
     def _drained(self, connection: Connection[Any]) -> Drain:
-        with _alone(connection, self.database):
+        with alone(connection, self.database):
             # Only now: whoever drained before may have moved captures, or marked them for a copy.
             self.captives = self.load()
             for _ in range(_ROUNDS):
@@ -275,22 +272,3 @@ def _lags(read: Read, now: datetime) -> dict[InputId, float]:
         for key, item in read.tables.items()
         if isinstance(item, ReadTable) and item.captured and item.changed_at
     }
-
-
-@contextmanager
-def _alone(connection: Connection[Any], database: str) -> Iterator[None]:
-    """Let one process at a time drain a database; the others wait."""
-    key = crc32(f"streamtables {database}".encode())
-    until = monotonic() + _LOCK_SECONDS
-    while connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() != (True,):
-        if monotonic() > until:
-            raise TransientError(
-                "another process has been draining the same database for a minute",
-                hint="Try again; if nothing else runs, end its connection in pg_stat_activity.",
-            )
-        sleep(0.05)
-    try:
-        yield
-    finally:
-        if not connection.closed and not connection.broken:
-            connection.execute("SELECT pg_advisory_unlock(%s)", (key,))

@@ -60,7 +60,7 @@ def require_capturable(
             f"the table {table.shown} cannot be captured yet",
             detail=" ".join([*(f"{why}." for why, _ in missing), *blocks]),
             hint=" ".join(f"{fix};" for _, fix in missing)
-            or "Do what each reason says, or use capture='triggers'.",
+            or "Do what each reason says, or use capture='triggers' (--capture triggers).",
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import psycopg
 from psycopg import Connection, sql
@@ -19,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 from streamtables.engine.jdbc_copy import SESSION
 from streamtables.errors import ConfigError, SourceUnusableError, StreamTablesError, TransientError
 from streamtables.settings import resolve_secret
+from streamtables.sources.postgres.jdbc_address import jdbc_address
 
 OLDEST, NEWEST = 14, 18
 SCHEMA = "streamtables_capture"
@@ -65,7 +66,7 @@ class Server:
 
     def require_reference(self) -> None:
         """Refuse a password that would be stored as it is."""
-        if not self.address.startswith("${") and conninfo_to_dict(self.url).get("password"):
+        if not self.address.startswith("${") and self._secrets():
             raise ConfigError(
                 "the address of the PostgreSQL database has a password in it",
                 detail="Addresses are stored in the catalog; passwords never are.",
@@ -75,14 +76,8 @@ class Server:
 
     def jdbc(self) -> tuple[str, dict[str, str]]:
         """Return the address for Java, and the properties that hold user, password and TLS."""
-        parts = conninfo_to_dict(self.url)
-        host, port = parts.get("host") or "localhost", parts.get("port") or 5432
-        database = quote(str(parts.get("dbname") or parts.get("user") or "postgres"), safe="")
-        names = {"user": "user", "password": "password", "sslmode": "sslmode"}
-        names |= {"sslrootcert": "sslrootcert", "sslcert": "sslcert", "sslkey": "sslkey"}
-        properties = {name: str(parts[key]) for key, name in names.items() if parts.get(key)}
-        properties["ApplicationName"] = "streamtables copy"
-        return f"jdbc:postgresql://{host}:{port}/{database}", properties
+        address, properties = jdbc_address(conninfo_to_dict(self.url))
+        return address, {**properties, "ApplicationName": "streamtables copy"}
 
     @contextmanager
     def connected(self, role: str, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
@@ -152,8 +147,13 @@ class Server:
         )
 
     def _without_secrets(self, text: str) -> str:
-        secret = conninfo_to_dict(self.url).get("password")
-        return text.replace(str(secret), "…") if secret else text
+        for secret in self._secrets():
+            text = text.replace(secret, "…")
+        return text
+
+    def _secrets(self) -> list[str]:
+        parts = conninfo_to_dict(self.url)
+        return [str(parts[key]) for key in ("password", "sslpassword") if parts.get(key)]
 
 
 _HOLDS_NOTHING = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,8 @@ from streamtables.sources.postgres import buffer
 from streamtables.sources.postgres.facts import describe_table
 from streamtables.sources.postgres.moves import Ways
 from streamtables.sources.postgres.server import Server
+from streamtables.sources.postgres.turns import alone_if_free
+from streamtables.sources.postgres.wal_pending import pending_in_log
 
 RECENT = timedelta(minutes=15)
 
@@ -53,6 +55,12 @@ class CaptureStatus:
     """From the commit at the source to the mirror, over the last 15 minutes."""
     pending_changes: int | None
     """Rows that wait in the change buffer; None by WAL."""
+    wal_decoder_pending_records: int | None
+    """Changes of all its slot's tables that are committed in the log and not drained.
+
+    Counted by decoding them, up to the transaction that makes them 20,000; None by triggers, and
+    while somebody drains.
+    """
     drained_at: datetime | None
     error: str | None
     history: tuple[CaptureEvent, ...]
@@ -76,9 +84,18 @@ def _of_server(
             tags = [c.tag for c in captures if "triggers" in (c.mode, c.moving_to)]
             pending = buffer.pending(connection, tags)
             ways = Ways.of(connection, catalog.capture_tag(captures[0].database))
-            return [_asked(catalog, connection, c, ways, pending, now) for c in captures]
+            in_log = _in_log(catalog, connection, captures[0].database, ways)
+            return [_asked(catalog, connection, c, ways, (pending, in_log), now) for c in captures]
     except StreamTablesError as error:
         return [_known(catalog, capture, now, error=error.message) for capture in captures]
+
+
+def _in_log(catalog: Catalog, connection: Connection[Any], database: str, ways: Ways) -> int | None:
+    last = catalog.last_drain(database)
+    if last is None or not ways.slot.exists:
+        return None
+    with alone_if_free(connection, database) as free:
+        return pending_in_log(connection, ways.name, last.position.snapshot) if free else None
 
 
 def _asked(
@@ -86,9 +103,10 @@ def _asked(
     connection: Connection[Any],
     capture: Capture,
     ways: Ways,
-    pending: dict[str, int],
+    waiting: tuple[Mapping[str, int], int | None],
     now: datetime,
 ) -> CaptureStatus:
+    pending, in_log = waiting
     table = describe_table(connection, capture.relation)
     blocked = () if table is None else ways.blocks(connection, table)
     by_wal = "wal" in (capture.mode, capture.moving_to)
@@ -100,6 +118,7 @@ def _asked(
         slot=ways.name if by_wal else None,
         lag_bytes=ways.slot.lag_bytes if by_wal and ways.slot.exists else None,
         pending=pending.get(capture.tag),
+        in_log=in_log if by_wal else None,
     )
 
 
@@ -112,6 +131,7 @@ def _known(
     slot: str | None = None,
     lag_bytes: int | None = None,
     pending: int | None = None,
+    in_log: int | None = None,
     error: str | None = None,
 ) -> CaptureStatus:
     drain = catalog.last_drain(capture.database)
@@ -130,6 +150,7 @@ def _known(
         true_lag=_percentiles(catalog, capture, now),
         lag_seconds=(now - drain.at).total_seconds() if drain else None,
         pending_changes=pending,
+        wal_decoder_pending_records=in_log,
         drained_at=drain.at if drain else None,
         error=error or capture.copy_reason or None,
         history=tuple(catalog.capture_events(capture.source_id)),

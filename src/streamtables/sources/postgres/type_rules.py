@@ -53,10 +53,12 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)", re.IGN
 class Refused(Exception):  # noqa: N818 - it never leaves this package; the caller names the column
     """A type that no mirror has a place for."""
 
-    def __init__(self, reason: str, to: LiteralString = "") -> None:
+    def __init__(self, reason: str, to: LiteralString = "", override: str = "") -> None:
         super().__init__(reason)
         self.to = to
         """The type to change the column to, if that is the cure."""
+        self.override = override
+        """An override that the column can have, if there is one."""
 
 
 def arrow_type(pg: PgType, override: str | None = None) -> pa.DataType:
@@ -106,7 +108,8 @@ def _overridden(pg: PgType, override: str) -> pa.DataType:
         raise _refused(pg, override)
     precision, scale = int(found[1]), int(found[2] or 0)
     if not (1 <= precision <= _DIGITS_MAX and scale <= precision):
-        raise Refused(f'The override "{override}" is more than Spark has: {_DECIMALS}.')
+        said = f'The override "{override}" is more than Spark has: {_DECIMALS}.'
+        raise Refused(said, override="string")
     return pa.decimal128(precision, scale)
 
 
@@ -117,7 +120,8 @@ def _decimal(pg: PgType) -> pa.DataType:
     modifier = pg.modifier - _MODIFIER_OFFSET
     precision, scale = modifier >> 16, ((modifier & 0x7FF) ^ 0x400) - 0x400
     if precision > _DIGITS_MAX or not 0 <= scale <= precision:
-        raise Refused(f"Give it an override, which can be {_DECIMALS}, double or string.")
+        said = f"Give it an override, which can be {_DECIMALS}, double or string."
+        raise Refused(said, override="string")
     return pa.decimal128(precision, scale)
 
 

@@ -64,6 +64,8 @@ def map_columns(
         except Refused as reason:
             refused.append(f'"{column.name}" has the type {column.type.shown}. {reason}')
             cures += _cure(table, column, reason)
+            if reason.override:
+                cures.append(f"Or add it with {_overridden(column.name, reason.override)}.")
         else:
             mapped.append(MirrorColumn(column.name, column, spark_name(kind), kind))
     if refused:
@@ -132,9 +134,14 @@ def _misfit(said: str, column: MirrorColumn) -> ValueDoesNotFitError:
 def _way_out(column: MirrorColumn) -> str:
     fits = "decimal(38,s) with another s, double or " if "DECIMAL" in column.spark_type else ""
     return (
-        f'Give the column the override "{column.name}": {fits}string; or change the value on the '
-        "server."
+        f'Give the column the override "{column.name}": {fits}string '
+        f"({_overridden(column.name, 'string')}), or change the value on the server."
     )
+
+
+def _overridden(name: str, kind: str) -> str:
+    """Return how an override is written, in Python and on the command line."""
+    return f"types={{'{name}': '{kind}'}}, or --type '{name}={kind}'"
 
 
 def copy_expressions(column: MirrorColumn) -> tuple[str, str]:
