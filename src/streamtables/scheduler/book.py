@@ -112,6 +112,15 @@ class Book:
                 found |= entry.roots
         return frozenset(found)
 
+    def calling(self) -> frozenset[InputId]:
+        """Return the PostgreSQL sources whose writers are to wake the scheduler."""
+        found: set[InputId] = set()
+        for entry in self.entries.values():
+            if entry.options.notify and entry.follows_changes and entry.runs_by_itself:
+                found |= entry.roots
+        sources = self.definitions.sources
+        return frozenset(key for key in found if sources[key].kind == "postgres")
+
     def is_behind(self, key: InputId) -> bool:
         """Whether a source has moved past a table, or the table must be built anew."""
         entry, standing = self.entries[key], self.standings.get(key)

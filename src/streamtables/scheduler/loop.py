@@ -19,6 +19,7 @@ from streamtables.errors import AnotherLeaderError, StreamTablesError, Transient
 from streamtables.refresh.results import Refresh
 from streamtables.scheduler.holds import shown
 from streamtables.scheduler.tick import Ticker
+from streamtables.sources.postgres.wakeups import Wakeups
 
 Heard = Callable[[list[Refresh]], None]
 
@@ -36,6 +37,10 @@ class Loop:
     no_more: Flag = field(default_factory=Flag)
     """Set: the round that runs starts nothing more, as it is to end or has lost its lease."""
     term: int = 0
+    wakeups: Wakeups = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.wakeups = Wakeups(self.wake.set)
 
     def tick(self) -> list[Refresh]:
         """Make one tick as the leader.
@@ -55,8 +60,10 @@ class Loop:
                 lease = self._lead_or_wait()
                 if lease is not None:
                     heard(self._ticked(lease))
+                    self._listen()
                     self._sleep()
         finally:
+            self.wakeups.close()
             around = self.ticker.around
             around.catalog.stop_leading(around.process, around.clock())
 
@@ -117,6 +124,15 @@ class Loop:
             if lease is None or lease.term != self.term:
                 self.no_more.set()
                 return
+
+    def _listen(self) -> None:
+        """Have the writers call whom some table that follows changes wants to hear."""
+        around, book = self.ticker.around, self.ticker.book
+        if book is None:
+            return
+        known = around.catalog.captured_databases
+        faults = self.wakeups.want(book.calling(), lambda: known().values())
+        around.catalog.record_events([Event(around.clock(), "notify", fault) for fault in faults])
 
     def _sleep(self) -> None:
         """Wait for the next start, the next poll, or a call."""

@@ -35,7 +35,7 @@ class TableOptions:
     blackout: tuple[Window, ...] = ()
     """When no refresh starts by itself."""
     notify: bool = False
-    """Whether a refresh that changed rows is announced."""
+    """Whether writers of its PostgreSQL sources wake the scheduler, where it follows changes."""
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -35,7 +35,7 @@ from streamtables.errors import (
 from streamtables.fail_points import reach
 from streamtables.positions import InputId, Version
 from streamtables.positions import Sequence as CommitSequence
-from streamtables.sources.postgres import publication, triggers
+from streamtables.sources.postgres import publication, triggers, wakeups
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
 from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
@@ -266,6 +266,7 @@ class PostgresCapture:
     def _end(self, connection: Connection[Any], capture: Capture) -> None:
         """Take down all that captures a table, whichever way it is or was captured."""
         triggers.remove(connection, capture.tag)
+        connection.execute(wakeups.removal(capture.tag))
         drop_empty_schema(connection)
         mover = self._mover(connection, capture.database)
         if mover.ways.slot.exists or publication.exists(connection, mover.ways.name):

@@ -9,7 +9,7 @@ from psycopg import sql
 from streamtables.catalog.captures import CapturedDatabase
 from streamtables.catalog.models import Capture
 from streamtables.errors import StreamTablesError
-from streamtables.sources.postgres import publication, triggers
+from streamtables.sources.postgres import publication, triggers, wakeups
 from streamtables.sources.postgres.server import SCHEMA
 
 _DROP_SLOT = """SELECT pg_catalog.pg_drop_replication_slot(slot_name)
@@ -21,7 +21,8 @@ def left_behind(known: CapturedDatabase, capture: Capture) -> tuple[str, ...]:
 
     Nothing is asked: what the catalog knows is enough.
     """
-    statements = [*triggers.removal(capture.tag), *_of_log(known, capture)]
+    statements = [*triggers.removal(capture.tag), wakeups.removal(capture.tag)]
+    statements += _of_log(known, capture)
     if len(known.captures) == 1:
         statements.append(sql.SQL("DROP SCHEMA IF EXISTS {}").format(sql.Identifier(SCHEMA)))
     return tuple(f"{statement.as_string(None)};" for statement in statements)

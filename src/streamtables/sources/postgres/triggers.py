@@ -78,7 +78,7 @@ FROM (SELECT pg_catalog.substring(c.relname, '^changes_([0-9a-f]{8})$') AS tag
         AND c.relkind = 'r'
       UNION
       SELECT pg_catalog.substring(p.proname,
-          '^(?:insert|update|delete|truncate)_([0-9a-f]{8})$')
+          '^(?:insert|update|delete|truncate|wake)_([0-9a-f]{8})$')
       FROM pg_catalog.pg_proc p WHERE p.pronamespace = pg_catalog.to_regnamespace(%(schema)s)) AS f
 WHERE tag IS NOT NULL ORDER BY tag
 """
