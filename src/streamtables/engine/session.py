@@ -89,6 +89,7 @@ class SparkSessions:
         self._spark = spark
         self._owned = False
         self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
+        self._tagged: dict[str, SparkSession] = {}
         self._lock = Lock()
         self.functions = PythonFunctions()
 
@@ -120,18 +121,23 @@ class SparkSessions:
         spark = self._take(profile)
         if tag is not None:
             spark.addTag(tag)
+            self._tagged[tag] = spark
         try:
             yield spark
         finally:
             if tag is not None:
+                self._tagged.pop(tag, None)
                 spark.removeTag(tag)
             self._give_back(profile, spark)
 
     def cancel(self, tag: str) -> None:
-        """Stop what runs under a tag, in whichever session."""
-        if self._spark is not None:
+        """Stop what runs under a tag."""
+        # Spark knows a tag only in the thread that added it.  A leased session has one user, so
+        # all that runs in it runs under the tag.
+        spark = self._tagged.get(tag)
+        if spark is not None:
             with spark_border():
-                self._spark.interruptTag(tag)
+                spark.interruptAll()
 
     def stop(self) -> None:
         """Stop Spark if it was started here; a caller's session is left alone."""

@@ -43,6 +43,7 @@ _MISSING = re.compile(
     r"|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_ONLY_OPERATION"
 )
 _RECURSION = re.compile(r"RECURSION_(LEVEL|ROW)_LIMIT_EXCEEDED")
+_CANCELLED = re.compile(r"SPARK_JOB_CANCELLED|OPERATION_CANCELED")
 _CONNECTION = re.compile(r"Connection (?:refused|reset)|UNAVAILABLE|SESSION_CLOSED|gateway")
 # Conditions that the user's rows or query cause, also when Spark raises them from a task.
 _USER_KINDS = (
@@ -98,6 +99,8 @@ def translated(error: Exception) -> StreamTablesError:
         return SourceMissingError("there is no Delta table where one is read", detail=detail)
     if limit := _RECURSION.search(about):
         return _recursion_limit(limit[1], detail)
+    if _CANCELLED.search(about):
+        return TransientError("the Spark job was cancelled", detail=detail)
     if _is_users(error, condition):
         return QueryFailedError("Spark cannot run the query", detail=detail)
     if _CONNECTION.search(text):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Timer
+from threading import Event, Thread
 
 from streamtables.errors import RefreshTimeoutError, StreamTablesError
+
+AGAIN_SECONDS = 1.0
+"""How often it is cancelled until it ends: a job may begin just after."""
 
 
 @contextmanager
@@ -15,15 +18,16 @@ def deadline(seconds: float, cancel: Callable[[], None], name: str) -> Iterator[
     if seconds <= 0:
         yield
         return
-    passed = Event()
+    done, passed = Event(), Event()
 
-    def expire() -> None:
-        passed.set()
-        cancel()
+    def watch() -> None:
+        wait = seconds
+        while not done.wait(wait):
+            passed.set()
+            cancel()
+            wait = AGAIN_SECONDS
 
-    timer = Timer(seconds, expire)
-    timer.daemon = True
-    timer.start()
+    Thread(target=watch, name="streamtables-deadline", daemon=True).start()
     try:
         yield
     except StreamTablesError as error:
@@ -34,4 +38,4 @@ def deadline(seconds: float, cancel: Callable[[], None], name: str) -> Iterator[
             hint="Raise refresh_timeout_seconds, or make the query cheaper.",
         ) from error
     finally:
-        timer.cancel()
+        done.set()
