@@ -12,7 +12,7 @@ import pytest
 
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.errors import ConfigError, TransientError
-from streamtables.sources.postgres import mirror
+from streamtables.sources.postgres import drain, mirror
 from streamtables.sources.postgres.status import capture_status
 from streamtables.sources.postgres.turns import alone
 from tests.support.postgres_chain import Chain, rows_of
@@ -164,3 +164,33 @@ def test_auto_moves_to_the_wal_with_the_settings_as_they_come(
         assert chain.drain() == {}
         assert chain.mirror("keyed") == rows_of(shop, "keyed")
     assert chain.modes() == {"keyed": ("wal", None)}
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_no_mirror_has_a_commit_that_a_crash_of_the_server_undid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capture: str
+) -> None:
+    with (
+        running_server(wal_writer_delay="10s") as server,
+        Chain(tmp_path / "w", server.url) as chain,
+    ):
+        with psycopg.connect(server.url, autocommit=True) as writer:
+            writer.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text)")
+            chain.add("keyed", capture=capture)
+            writer.execute("SET synchronous_commit = off")
+            writer.execute("INSERT INTO keyed VALUES (1, 'not yet on disk')")
+
+        def crash(point: str) -> None:
+            if point == "mirrors-committed":
+                server.stop(how="immediate")
+                server.start()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(drain, "reach", crash)
+            assert isinstance(chain.drain()["keyed"], TransientError)
+        with psycopg.connect(server.url, autocommit=True) as writer:
+            # The numbers of transactions that are lost are given out once more.
+            for number in range(2, 6):
+                writer.execute("INSERT INTO keyed VALUES (%s, 'after')", (number,))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(writer, "keyed")

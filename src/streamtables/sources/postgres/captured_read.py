@@ -113,8 +113,12 @@ def read_captured(
         for key, item in described.items():
             if item.capture.mode == "triggers":
                 read.tables[key] = item.explained(_read_buffer(connection, item))
+        if not wal.is_flushed(connection, read.position.lsn):
+            # A commit that a crash of the server undoes must not be in a mirror: its number would
+            # be given to another one.
+            flush(read.position.lsn)
         captures = [captive.capture for captive in captives]
-        _read_slot(connection, described, captures, read, slot, settings, flush)
+        _read_slot(connection, described, captures, read, slot, settings)
     reach("changes-read")
     return read
 
@@ -175,14 +179,12 @@ def _read_slot(
     read: Read,
     slot: str,
     settings: Settings,
-    flush: Callable[[str], None],
 ) -> None:
     if not any("wal" in (c.mode, c.moving_to) for c in captures):
         return
     # Where tables only move to the WAL nothing is taken, but the slot has to move on.
     from_wal = {key: item for key, item in described.items() if item.capture.mode == "wal"}
     upto = Position(read.position.snapshot, read.position.lsn)
-    flush(upto.lsn)
     found = wal_drain.drain(
         connection,
         slot=slot,

@@ -20,6 +20,7 @@ from streamtables.engine.jdbc_copy import CopyColumn, TableCopy, read_snapshot
 from streamtables.engine.outcomes import Superseded
 from streamtables.errors import CommitConflictError, InternalError, StreamTablesError
 from streamtables.positions import COPY, PgPosition, Sequence, Version
+from streamtables.sources.postgres import wal
 from streamtables.sources.postgres.facts import PgTable
 from streamtables.sources.postgres.mirror import next_stamp
 from streamtables.sources.postgres.parts import ctid_parts
@@ -65,6 +66,10 @@ def copy_table(
     with server.connected("copy", autocommit=False) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         exported, position = _exported(connection)
+        if not wal.is_flushed(connection, position.lsn):
+            # What a crash of the server could still undo must not be in a mirror.
+            with server.connected("flush") as beside:
+                wal.wait_until_flushed(beside, position.lsn)
         copy = _copy(server, table, columns, exported, _parts(connection, table, parts))
         stamp = next_stamp(mirror, sequence, position, mode=COPY)
         # The snapshot lives as long as this transaction, so Spark reads inside it.

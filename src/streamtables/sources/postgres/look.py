@@ -42,7 +42,8 @@ SELECT here.*, CASE WHEN here.snapshot <> %(seen)s THEN jsonb_build_object(
     'tables', ARRAY(SELECT to_jsonb(d) FROM ({described}) AS d),
     'firing', ARRAY(SELECT jsonb_build_array(f.relation, f.name) FROM ({firing}) AS f),
     'altered', EXISTS ({reshaped}),
-    'written', {written}) END
+    'written', {written}) END,
+    pg_catalog.pg_current_wal_flush_lsn() >= here.insert_at::pg_lsn
 FROM ({here}) AS here
 """
 
@@ -72,13 +73,13 @@ class Lookout:
         seen = seen if number == last.number else last.position
         look = _look_at_log if known.reads_log else _look_at_tables
         try:
-            now = look(connection, known, last, seen)
+            seen_now = look(connection, known, last, seen)
         except (errors.ProgrammingError, errors.NotSupportedError):
             # Something of ours is gone; a drain says what, and what helps.
             return False
-        if now is None:
+        if seen_now is None:
             return False
-        self.note(last, now)
+        self.note(last, seen_now)
         return True
 
 
@@ -112,7 +113,7 @@ def _look_at_log(
     slot = SlotFacts(True, *row[4:]) if row[4] is not None else SlotFacts(False)
     if what_broke(slot, last.position.lsn) or not log_is_quiet(now, seen, last.position):
         return None
-    return now
+    return seen
 
 
 def _look_at_tables(
@@ -136,9 +137,11 @@ def _look_at_tables(
     }
     row = connection.execute(statement, asked).fetchone()
     assert row is not None
-    if row[4] is not None and not _nothing_new(row[4], known.captures):
+    *here, found, lasting = row
+    if found is not None and not _nothing_new(found, known.captures):
         return None
-    return PgPosition(*position_of(*row[:4]))
+    # What is not on disk may be undone by a crash, and its numbers be given to others.
+    return PgPosition(*position_of(*here)) if lasting else seen
 
 
 def _nothing_new(found: Mapping[str, Any], captures: Iterable[Capture]) -> bool:

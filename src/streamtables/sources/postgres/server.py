@@ -26,6 +26,8 @@ SCHEMA = "streamtables_capture"
 """Where everything of ours on a captured server is: buffers, functions, records."""
 
 _CONNECT_SECONDS = 10
+# A look at many tables seems worth compiling to the server, which takes longer than the look.
+_PLANS = {"jit": "off"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Server:
                 application_name=f"streamtables {role}",
                 options=" ".join(
                     f"-c {name}={value.replace(' ', chr(92) + ' ')}"
-                    for name, value in SESSION.items()
+                    for name, value in (SESSION | _PLANS).items()
                 ),
                 # Statements differ with each table, and poolers lose prepared ones.
                 prepare_threshold=None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -57,6 +57,7 @@ def map_columns(
     given = dict(overrides or {})
     refused = list(_refused_names(table, given))
     cures: list[str] = []
+    suggested: list[str] = []
     mapped: list[MirrorColumn] = []
     for column in table.columns:
         try:
@@ -65,16 +66,22 @@ def map_columns(
             refused.append(f'"{column.name}" has the type {column.type.shown}. {reason}')
             cures += _cure(table, column, reason)
             if reason.override:
-                cures.append(f"Or add it with {_overridden(column.name, reason.override)}.")
+                suggested.append(_overridden(column.name, reason.override))
         else:
             mapped.append(MirrorColumn(column.name, column, spark_name(kind), kind))
     if refused:
         raise SourceUnusableError(
             f'the PostgreSQL table "{table.shown}" has columns that cannot be mirrored',
             detail="\n".join(refused),
-            hint=" ".join(["Change the columns on the server.", *cures]),
+            hint=" ".join([_first_hint(suggested), *cures]),
         )
     return tuple(mapped)
+
+
+def _first_hint(suggested: Sequence[str]) -> str:
+    if not suggested:
+        return "Change the columns on the server."
+    return f"Add the table with {'; '.join(suggested)}; or change the columns on the server."
 
 
 def _cure(table: PgTable, column: PgColumn, refused: Refused) -> Iterator[str]:

@@ -103,7 +103,7 @@ def wait_until_flushed(connection: Connection[Any], lsn: str, *, patience: float
     until somebody commits.  So we commit something ourselves, which writes out all before it.
     """
     give_up_at = time.monotonic() + patience
-    if _flushed(connection, lsn):
+    if is_flushed(connection, lsn):
         return
     if connection.info.transaction_status == TransactionStatus.IDLE:
         with connection.transaction():
@@ -111,7 +111,7 @@ def wait_until_flushed(connection: Connection[Any], lsn: str, *, patience: float
             connection.execute(
                 "SELECT pg_catalog.pg_logical_emit_message(true, 'streamtables', '')"
             )
-    while not _flushed(connection, lsn):
+    while not is_flushed(connection, lsn):
         if time.monotonic() > give_up_at:
             raise TransientError(
                 "the PostgreSQL server has not written out its log",
@@ -239,7 +239,8 @@ def _snapshots(since: Mapping[int, str]) -> dict[int, Snapshot]:
     return {oid: parsed[text] for oid, text in since.items()}
 
 
-def _flushed(connection: Connection[Any], lsn: str) -> bool:
+def is_flushed(connection: Connection[Any], lsn: str) -> bool:
+    """Whether the log is written out up to a place, so that a crash of the server keeps it."""
     row = connection.execute(
         "SELECT pg_catalog.pg_current_wal_flush_lsn() >= %s::pg_lsn", (lsn,)
     ).fetchone()
