@@ -14,7 +14,8 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import HistoryGoneError
 from streamtables.positions import InputId
 from streamtables.scheduler.backpressure import Pressure, judge, yields
-from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.book import Book
+from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.holds import Hold
 from streamtables.settings import Settings
 from streamtables.sources.changes import SharedChanges, Window
