@@ -194,7 +194,9 @@ class Book:
 
 def _schedules(definitions: Definitions) -> Mapping[InputId, Schedule]:
     tables = definitions.stream_tables
-    said = {key: parse_schedule(table.schedule) for key, table in tables.items()}
+    # Many tables say the same, and each text is parsed once.
+    parsed = {text: parse_schedule(text) for text in {t.schedule for t in tables.values()}}
+    said = {key: parsed[table.schedule] for key, table in tables.items()}
     tiers = {key: table.tier for key, table in tables.items()}
     consumers: dict[InputId, list[InputId]] = {}
     for key, inputs in definitions.edges.items():

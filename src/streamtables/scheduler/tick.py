@@ -42,6 +42,8 @@ class Ticker:
     heads: Heads = field(default_factory=Heads)
     happened: list[Event] = field(default_factory=list)
     ticks: int = 0
+    change_reads: int = 0
+    """How many windows of changes the rounds of this process have read."""
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
 
@@ -161,6 +163,7 @@ class Ticker:
         self.workers.jobs = {table.id: _job(table, book, now) for table in tables}
         round_ = Round(self.around, snapshot, tables, runner=self.workers)
         results = round_.run()
+        self.change_reads += round_.changes.reads
         book.standings.update(round_.standings)
         moved = [table.id for table in round_.tables if table.id in book.entries]
         book.note_changes(moved, now)
