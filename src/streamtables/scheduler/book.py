@@ -37,6 +37,8 @@ class Book:
     """The last moment at which it was known what each table lacks."""
     positions: dict[InputId, Version] = field(default_factory=dict)
     broken: set[InputId] = field(default_factory=set)
+    behind: set[InputId] = field(default_factory=set)
+    """Tables that lacked something when that was last noted."""
     following: set[InputId] = field(default_factory=set)
     """Tables that wait for a change and have one."""
     resting: set[InputId] = field(default_factory=set)
@@ -106,8 +108,9 @@ class Book:
             self.positions[source] = at
         return not known or last != at
 
+    @cached_property
     def calling(self) -> frozenset[InputId]:
-        """Return the PostgreSQL sources whose writers are to wake the scheduler."""
+        """The PostgreSQL sources whose writers are to wake the scheduler."""
         found: set[InputId] = set()
         for entry in self.entries.values():
             if entry.options.notify and entry.follows_changes and entry.runs_by_itself:
@@ -134,9 +137,9 @@ class Book:
         for key in tables:
             entry = self.entries[key]
             if not self.is_behind(key):
-                entry.behind_since = None
-                self.following.discard(key)
+                self._note_current(key)
                 continue
+            self.behind.add(key)
             entry.behind_since = entry.behind_since or now
             if key in self.resting:
                 entry.last_started = self.last_start(key)
@@ -146,10 +149,14 @@ class Book:
 
     def pass_over(self, key: InputId, now: datetime) -> None:
         """Note that a table was due and lacks nothing: its time counts from now on."""
-        entry = self.entries[key]
-        entry.last_started, entry.behind_since = now, None
-        self.following.discard(key)
+        self.entries[key].last_started = now
+        self._note_current(key)
         self.resting.add(key)
+
+    def _note_current(self, key: InputId) -> None:
+        self.entries[key].behind_since = None
+        self.behind.discard(key)
+        self.following.discard(key)
 
     def last_start(self, key: InputId) -> datetime | None:
         """Return from when on a table's time counts; while it rests, its rhythm goes on."""

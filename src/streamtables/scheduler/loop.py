@@ -123,7 +123,7 @@ class Loop:
         if book is None:
             return
         known = around.catalog.captured_databases
-        faults = self.wakeups.want(book.calling(), lambda: known().values())
+        faults = self.wakeups.want(book.calling, lambda: known().values())
         around.catalog.record_events([Event(around.clock(), "notify", fault) for fault in faults])
 
     def _sleep(self) -> None:
