@@ -6,10 +6,10 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint bench bench-postgres golden docs constraints clean
+.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler golden docs constraints clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## virtual environment, pinned packages, Java, jars
 	@scripts/setup.sh
@@ -39,6 +39,9 @@ bench: setup ## measure against full refresh and a bare Delta commit; JSON and a
 
 bench-postgres: setup ## measure PostgreSQL sources: writers, layout, load, first copy; about half an hour
 	@$(BIN)/python -m benchmarks.postgres $(ARGS)
+
+bench-scheduler: setup ## measure the scheduler: idle ticks, looks, shared reads, graphs; ARGS=--quick for small sizes
+	@$(BIN)/python -m benchmarks.scheduler $(ARGS)
 
 golden: setup ## rewrite the golden files; review the difference like code
 	@$(PYTEST) -q tests/golden --update-golden $(ARGS)

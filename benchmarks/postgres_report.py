@@ -73,11 +73,11 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  " + "  ".join(cells).rstrip(), flush=True)
 
 
-def page_lines(results: Results) -> list[str]:
-    """Return the machine and the table of bars, as Markdown."""
+def page_lines(results: Results, command: str) -> list[str]:
+    """Return the machine, the command and the table of bars, as Markdown."""
     rows = [bar for part in results["parts"] for bar in part["bars"]]
     return [
-        f"{machine_text(results['machine'])}; `make bench-postgres`.",
+        f"{machine_text(results['machine'])}; `{command}`.",
         "",
         "| what | found | bar | verdict |",
         "|---|---|---|---|",

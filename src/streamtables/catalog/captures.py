@@ -57,15 +57,9 @@ class Captures(DefinitionChanges):
 
     def captured_databases(self) -> Mapping[str, CapturedDatabase]:
         """Return every captured database, with its last recorded drain, in one reading."""
-        latest = select(drains.c.database, func.max(drains.c.number)).group_by(drains.c.database)
         with self._database.reading() as connection:
             found = [_capture(row) for row in connection.execute(select(captures))]
-            last = {
-                row.database: _drain(row)
-                for row in connection.execute(
-                    select(drains).where(tuple_(drains.c.database, drains.c.number).in_(latest))
-                )
-            }
+            last = _last_drains(connection)
             capture_id = connection.execute(_KNOWN_ID).scalar()
         return {
             name: CapturedDatabase(
@@ -136,6 +130,11 @@ class Captures(DefinitionChanges):
             row = connection.execute(statement).first()
         return _drain(row) if row else None
 
+    def last_drains(self) -> Mapping[str, Drain]:
+        """Return the last recorded drain of each database, with one statement."""
+        with self._database.reading() as connection:
+            return _last_drains(connection)
+
     def has_drain(self, database: str, versions: Frontier) -> bool:
         """Whether a recorded drain of a database names exactly these versions of its mirrors."""
         statement = select(drains.c.versions).where(drains.c.database == database)
@@ -187,6 +186,12 @@ def _tag(capture_id: str, database: str) -> str:
 
 def _capture(row: Row[Any]) -> Capture:
     return Capture(**row._mapping)
+
+
+def _last_drains(connection: Connection) -> dict[str, Drain]:
+    latest = select(drains.c.database, func.max(drains.c.number)).group_by(drains.c.database)
+    statement = select(drains).where(tuple_(drains.c.database, drains.c.number).in_(latest))
+    return {row.database: _drain(row) for row in connection.execute(statement)}
 
 
 def _drain(row: Row[Any]) -> Drain:

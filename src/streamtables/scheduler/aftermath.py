@@ -12,7 +12,8 @@ from streamtables.errors import StreamTablesError, TableDamagedError
 from streamtables.positions import InputId
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
-from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.book import Book
+from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.failures import Retry, after_failure
 from streamtables.scheduler.freshness import Freshness, judge
 from streamtables.scheduler.fuses import RELEASED

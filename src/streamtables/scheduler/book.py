@@ -10,54 +10,18 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
-from streamtables.catalog.models import StreamTable
+from streamtables.catalog.models import Source
 from streamtables.catalog.scheduler_models import Rules
 from streamtables.positions import InputId, Standing, Version
 from streamtables.scheduler.calculated import effective_schedules
 from streamtables.scheduler.dag import Dag
-from streamtables.scheduler.due import Timing, next_due
-from streamtables.scheduler.freshness import Judgement
-from streamtables.scheduler.holds import STOPPED, Hold
-from streamtables.scheduler.options import TableOptions, read_options
-from streamtables.scheduler.schedule import Manual, OnChange, Schedule, parse_schedule
-
-
-@dataclass
-class Entry:
-    """One stream table: what is wanted of it, and what became of it."""
-
-    table: StreamTable
-    schedule: Schedule
-    options: TableOptions
-    roots: frozenset[InputId]
-    last_started: datetime | None = None
-    not_before: datetime | None = None
-    failures: int = 0
-    behind_since: datetime | None = None
-    hold: Hold | None = None
-    freshness: Judgement = "ok"
-    typical_seconds: float = 0.0
-
-    @property
-    def follows_changes(self) -> bool:
-        """Whether a change of a source makes it due, and not the time."""
-        return isinstance(self.schedule, OnChange)
-
-    @property
-    def runs_by_itself(self) -> bool:
-        """Whether it is ever started without being asked for."""
-        by_schedule = not isinstance(self.schedule, Manual) and self.table.tier != "frozen"
-        return by_schedule and self.table.state not in STOPPED
-
-    def due_at(self, now: datetime) -> datetime | None:
-        """Return the moment from which it is due."""
-        table = self.table
-        timing = Timing(
-            self.schedule, table.tier, self.last_started, table.created_at, self.not_before
-        )
-        return next_due(timing, now)
+from streamtables.scheduler.due import passed_over
+from streamtables.scheduler.entry import Entry
+from streamtables.scheduler.options import read_options
+from streamtables.scheduler.schedule import Schedule, parse_schedule
 
 
 @dataclass
@@ -69,10 +33,16 @@ class Book:
     dag: Dag
     entries: dict[InputId, Entry]
     standings: dict[InputId, Standing]
+    seen_at: datetime
+    """The last moment at which it was known what each table lacks."""
     positions: dict[InputId, Version] = field(default_factory=dict)
     broken: set[InputId] = field(default_factory=set)
+    behind: set[InputId] = field(default_factory=set)
+    """Tables that lacked something when that was last noted."""
     following: set[InputId] = field(default_factory=set)
     """Tables that wait for a change and have one."""
+    resting: set[InputId] = field(default_factory=set)
+    """Tables that were due and lacked nothing: they cost no look until something changes."""
     _heap: list[tuple[datetime, InputId]] = field(default_factory=list)
     _starts: dict[InputId, datetime] = field(default_factory=dict)
 
@@ -83,13 +53,16 @@ class Book:
         """Open a book on a snapshot; what the last one knew of the same tables is kept."""
         definitions = snapshot.definitions
         dag = _moved_dag(last, definitions) if last else Dag.build(definitions.edges)
-        schedules = _schedules(definitions)
-        book = cls(definitions, rules, dag, {}, dict(snapshot.standings))
+        schedules, roots = _schedules(definitions), _roots(definitions)
+        book = cls(definitions, rules, dag, {}, dict(snapshot.standings), now)
         for key, table in definitions.stream_tables.items():
-            roots = frozenset(definitions.roots(key))
-            entry = Entry(table, schedules[key], read_options(table.options), roots)
-            _carry_over(entry, last.entries.get(key) if last else None, book.standings.get(key))
+            entry = Entry(table, schedules[key], read_options(table.options), roots[key])
             book.entries[key] = entry
+            if last is not None and key in last.entries:
+                _carry_over(entry, last.entries[key], last.last_start(key))
+            elif standing := book.standings.get(key):
+                # After a change of leader: the last time it moved is the best that is known.
+                entry.last_started = standing.updated_at
         if last is not None:
             known = definitions.sources
             book.positions = {k: v for k, v in last.positions.items() if k in known}
@@ -104,16 +77,40 @@ class Book:
         """The generation of the catalog that the book is of."""
         return self.definitions.generation
 
-    def watched(self) -> frozenset[InputId]:
-        """Return the sources that some table follows by itself."""
+    @cached_property
+    def watched(self) -> tuple[Source, ...]:
+        """The sources that some table follows by itself."""
         found: set[InputId] = set()
         for entry in self.entries.values():
             if entry.runs_by_itself:
                 found |= entry.roots
-        return frozenset(found)
+        return tuple(self.definitions.sources[key] for key in sorted(found))
 
+    @cached_property
+    def source_names(self) -> Mapping[InputId, str]:
+        """The names of all sources."""
+        return {key: source.name for key, source in self.definitions.sources.items()}
+
+    def consumed(self, source: InputId) -> Version | None:
+        """Return the greatest version of a source that any table stands for."""
+        readers = (self.standings.get(key) for key in self.dag.affected([source]))
+        found = (s.base_frontier.get(source) for s in readers if s is not None)
+        return max((version for version in found if version is not None), default=None)
+
+    def note_source(self, source: InputId, at: Version | None) -> bool:
+        """Note where a source stands, None where it cannot be read; say whether that is news."""
+        known = source in self.broken or source in self.positions
+        last = None if source in self.broken else self.positions.get(source)
+        if at is None:
+            self.broken.add(source)
+        else:
+            self.broken.discard(source)
+            self.positions[source] = at
+        return not known or last != at
+
+    @cached_property
     def calling(self) -> frozenset[InputId]:
-        """Return the PostgreSQL sources whose writers are to wake the scheduler."""
+        """The PostgreSQL sources whose writers are to wake the scheduler."""
         found: set[InputId] = set()
         for entry in self.entries.values():
             if entry.options.notify and entry.follows_changes and entry.runs_by_itself:
@@ -129,24 +126,50 @@ class Book:
         if entry.table.state == "needs-rebuild" or not self.broken.isdisjoint(entry.roots):
             return True
         base, positions = standing.base_frontier, self.positions
-        return any(root in positions and base.get(root) != positions[root] for root in entry.roots)
+        for root in entry.roots:
+            at = positions.get(root)
+            if at is not None and base.get(root) != at:
+                return True
+        return False
 
     def note_changes(self, tables: Iterable[InputId], now: datetime) -> None:
         """Note since when tables are behind, and which of them wait for just that."""
         for key in tables:
             entry = self.entries[key]
             if not self.is_behind(key):
-                entry.behind_since = None
-                self.following.discard(key)
+                self._note_current(key)
                 continue
+            self.behind.add(key)
             entry.behind_since = entry.behind_since or now
+            if key in self.resting:
+                entry.last_started = self.last_start(key)
+                self.schedule(key, now)
             if entry.follows_changes and entry.runs_by_itself:
                 self.following.add(key)
+
+    def pass_over(self, key: InputId, now: datetime) -> None:
+        """Note that a table was due and lacks nothing: its time counts from now on."""
+        self.entries[key].last_started = now
+        self._note_current(key)
+        self.resting.add(key)
+
+    def _note_current(self, key: InputId) -> None:
+        self.entries[key].behind_since = None
+        self.behind.discard(key)
+        self.following.discard(key)
+
+    def last_start(self, key: InputId) -> datetime | None:
+        """Return from when on a table's time counts; while it rests, its rhythm goes on."""
+        entry = self.entries[key]
+        return (
+            passed_over(entry.timing, self.seen_at) if key in self.resting else entry.last_started
+        )
 
     def schedule(self, key: InputId, now: datetime, not_before: datetime | None = None) -> None:
         """Put a table into its place in the order of starts."""
         entry = self.entries[key]
         self._starts.pop(key, None)
+        self.resting.discard(key)
         if entry.follows_changes or not entry.runs_by_itself:
             return
         at = entry.due_at(now)
@@ -178,13 +201,24 @@ class Book:
 
 def _schedules(definitions: Definitions) -> Mapping[InputId, Schedule]:
     tables = definitions.stream_tables
-    said = {key: parse_schedule(table.schedule) for key, table in tables.items()}
+    # Many tables say the same, and each text is parsed once.
+    parsed = {text: parse_schedule(text) for text in {t.schedule for t in tables.values()}}
+    said = {key: parsed[table.schedule] for key, table in tables.items()}
     tiers = {key: table.tier for key, table in tables.items()}
     consumers: dict[InputId, list[InputId]] = {}
     for key, inputs in definitions.edges.items():
         for item in inputs:
             consumers.setdefault(item, []).append(key)
     return effective_schedules(said, tiers, consumers)
+
+
+def _roots(definitions: Definitions) -> Mapping[InputId, frozenset[InputId]]:
+    """Return the sources that each table stands on, from those that its inputs stand on."""
+    found: dict[InputId, frozenset[InputId]] = {}
+    for key in definitions.order:
+        below = (found.get(item, (item,)) for item in definitions.edges[key])
+        found[key] = frozenset(root for some in below for root in some)
+    return found
 
 
 def _moved_dag(last: Book, definitions: Definitions) -> Dag:
@@ -199,12 +233,8 @@ def _moved_dag(last: Book, definitions: Definitions) -> Dag:
     return dag
 
 
-def _carry_over(entry: Entry, last: Entry | None, standing: Standing | None) -> None:
-    if last is None:
-        # After a change of leader: the last time it moved is the best that is known.
-        entry.last_started = standing.updated_at if standing else None
-        return
-    entry.last_started = last.last_started
+def _carry_over(entry: Entry, last: Entry, last_start: datetime | None) -> None:
+    entry.last_started = last_start
     entry.behind_since, entry.hold = last.behind_since, last.hold
     entry.freshness, entry.typical_seconds = last.freshness, last.typical_seconds
     if last.table.altered_at == entry.table.altered_at:

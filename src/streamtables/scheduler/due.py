@@ -53,6 +53,25 @@ def next_due(timing: Timing, now: datetime) -> datetime | None:
     return max(due, timing.not_before)
 
 
+def passed_over(timing: Timing, upto: datetime) -> datetime | None:
+    """Return the last start of a table that was due and lacked nothing, time after time.
+
+    It is the last moment of its rhythm that is not after `upto`, as if it had been looked at in
+    each of them.
+    """
+    last = timing.last_started
+    if last is None or last >= upto:
+        return last
+    match timing.schedule:
+        case Every(seconds) if interval := scaled(seconds, timing.tier):
+            step = timedelta(seconds=interval)
+            return last + (upto - last) // step * step
+        case Cron():
+            return upto
+        case _:
+            return last
+
+
 def _by_schedule(timing: Timing, now: datetime) -> datetime | None:
     match timing.schedule:
         case Manual() | Calculated():

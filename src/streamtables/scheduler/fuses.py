@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from streamtables.catalog.models import StreamTable
 from streamtables.positions import Standing
 from streamtables.refresh.surroundings import Surroundings
-from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.book import Book
+from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuse import FuseRule, blown
 from streamtables.scheduler.holds import Hold
 from streamtables.sources.changes import SharedChanges, Window

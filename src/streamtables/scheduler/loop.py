@@ -6,17 +6,16 @@ lease starts nothing more; what it still commits is fenced by each table's own l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event as Flag
-from threading import Thread
 
 from streamtables.catalog.models import Options
 from streamtables.catalog.scheduler_models import Event, Lease
 from streamtables.errors import AnotherLeaderError, StreamTablesError, TransientError
 from streamtables.refresh.results import Refresh
+from streamtables.scheduler.heartbeat import Heartbeat
 from streamtables.scheduler.holds import shown
 from streamtables.scheduler.tick import Ticker
 from streamtables.sources.postgres.wakeups import Wakeups
@@ -38,9 +37,12 @@ class Loop:
     """Set: the round that runs starts nothing more, as it is to end or has lost its lease."""
     term: int = 0
     wakeups: Wakeups = field(init=False)
+    heartbeat: Heartbeat = field(init=False)
 
     def __post_init__(self) -> None:
         self.wakeups = Wakeups(self.wake.set)
+        seconds = self.ticker.around.settings.lease_seconds / 3
+        self.heartbeat = Heartbeat(self._renew, seconds)
 
     def tick(self) -> list[Refresh]:
         """Make one tick as the leader.
@@ -76,7 +78,9 @@ class Loop:
     def _ticked(self, lease: Lease) -> list[Refresh]:
         if lease.term != self.term:
             self._began(lease)
-        with self._renewed():
+        if not self.stop.is_set():
+            self.no_more.clear()
+        with self.heartbeat:
             return self.ticker.tick(lease)
 
     def _began(self, lease: Lease) -> None:
@@ -101,29 +105,17 @@ class Loop:
             self.stop.wait(self.ticker.around.settings.lease_seconds / 3)
         return lease
 
-    @contextmanager
-    def _renewed(self) -> Iterator[None]:
-        """Renew the lease from a thread of its own for as long as a tick lasts."""
-        done = Flag()
-        if not self.stop.is_set():
-            self.no_more.clear()
-        heartbeat = Thread(target=self._renew, args=(done,), name="streamtables-lease", daemon=True)
-        heartbeat.start()
+    def _renew(self) -> bool:
+        """Renew the lease while a tick lasts; False once it is lost."""
         try:
-            yield
-        finally:
-            done.set()
-
-    def _renew(self, done: Flag) -> None:
-        while not done.wait(self.ticker.around.settings.lease_seconds / 3):
-            try:
-                lease = self._lead()
-            except StreamTablesError:
-                # The catalog may answer the next time; until the lease ends it is still ours.
-                continue
-            if lease is None or lease.term != self.term:
-                self.no_more.set()
-                return
+            lease = self._lead()
+        except StreamTablesError:
+            # The catalog may answer the next time; until the lease ends it is still ours.
+            return True
+        if lease is not None and lease.term == self.term:
+            return True
+        self.no_more.set()
+        return False
 
     def _listen(self) -> None:
         """Have the writers call whom some table that follows changes wants to hear."""
@@ -131,7 +123,7 @@ class Loop:
         if book is None:
             return
         known = around.catalog.captured_databases
-        faults = self.wakeups.want(book.calling(), lambda: known().values())
+        faults = self.wakeups.want(book.calling, lambda: known().values())
         around.catalog.record_events([Event(around.clock(), "notify", fault) for fault in faults])
 
     def _sleep(self) -> None:

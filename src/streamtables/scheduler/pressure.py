@@ -6,7 +6,6 @@ behind for several ticks in a row are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -14,7 +13,8 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import HistoryGoneError
 from streamtables.positions import InputId
 from streamtables.scheduler.backpressure import Pressure, judge, yields
-from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.book import Book
+from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.holds import Hold
 from streamtables.settings import Settings
 from streamtables.sources.changes import SharedChanges, Window
@@ -82,11 +82,10 @@ class PressureGauge:
             return 0
         reached = [
             book.standings[name].base_frontier[key]
-            for name, entry in book.entries.items()
-            if key in entry.roots
-            and name in book.standings
+            for name in book.dag.affected([key])
+            if name in book.standings
             and key in book.standings[name].base_frontier
-            and entry.runs_by_itself
+            and book.entries[name].runs_by_itself
         ]
         since = min(reached, default=upto)
         if since >= upto:
@@ -103,8 +102,7 @@ class PressureGauge:
 def _late_sources(book: Book) -> set[InputId]:
     """Return the sources that some table which runs by itself has not caught up with."""
     late: set[InputId] = set()
-    entries: Iterable[Entry] = book.entries.values()
-    for entry in entries:
-        if entry.behind_since is not None and entry.runs_by_itself:
+    for entry in (book.entries[key] for key in book.behind):
+        if entry.runs_by_itself:
             late |= entry.roots
     return late

@@ -52,6 +52,7 @@ class Scheduler:
             "leader_facts": dict(lease.facts) if lease else {},
             "generation": lease.generation if lease else self._around.catalog.generation(),
             "ticks": self._ticker.ticks,
+            "change_reads": self._ticker.change_reads,
             "plans_compiled": self._around.plans.compiled,
             "stream_tables": len(book.entries) if book else None,
             "next_start": self._ticker.next_start(),

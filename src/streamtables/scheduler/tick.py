@@ -17,8 +17,9 @@ from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.aftermath import Aftermath
-from streamtables.scheduler.book import Book, Entry
+from streamtables.scheduler.book import Book
 from streamtables.scheduler.clock_words import reads_clock
+from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuses import Fuses
 from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
 from streamtables.scheduler.housekeeping import Housekeeping
@@ -41,6 +42,8 @@ class Ticker:
     heads: Heads = field(default_factory=Heads)
     happened: list[Event] = field(default_factory=list)
     ticks: int = 0
+    change_reads: int = 0
+    """How many windows of changes the rounds of this process have read."""
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
 
@@ -56,6 +59,7 @@ class Ticker:
         self._detect(book, now)
         self.happened += self.gauge.look(book, now)
         chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
+        book.seen_at = now
         results = self._refreshed(book, chosen, now) if chosen else []
         if not chosen:
             self.housekeeping.idle(book, now)
@@ -76,28 +80,20 @@ class Ticker:
 
     def _detect(self, book: Book, now: datetime) -> None:
         """See which sources have moved, and which tables that puts behind."""
-        watched = [book.definitions.sources[key] for key in book.watched()]
-        moved = self.heads.moved(source for source in watched if source.kind != "postgres")
-        mirrors = [source for source in watched if source.kind == "postgres"]
+        moved = self.heads.moved(source for source in book.watched if source.kind != "postgres")
+        mirrors = [source for source in book.watched if source.kind == "postgres"]
         positions = {source.id: self._position(book, source) for source in moved}
         positions |= self._drained(book, mirrors)
-        changed = [key for key, at in positions.items() if book.positions.get(key) != at]
-        for key, at in positions.items():
-            if at is None:
-                book.broken.add(key)
-                self.heads.forget(key)
-            else:
-                book.broken.discard(key)
-                book.positions[key] = at
+        for key in [key for key, at in positions.items() if at is None]:
+            self.heads.forget(key)
+        changed = [key for key, at in positions.items() if book.note_source(key, at)]
         if changed:
             book.note_changes(book.dag.affected(changed), now)
 
     def _position(self, book: Book, source: Source) -> Version | None:
         """Return the version that a round would pin, or None where the source cannot be read."""
-        consumed = [s.base_frontier.get(source.id, Version(-1)) for s in book.standings.values()]
         try:
-            known = max(consumed, default=None)
-            return self.around.watch.look(source, None if known == -1 else known).version
+            return self.around.watch.look(source, book.consumed(source.id)).version
         except StreamTablesError:
             # The refresh that needs the source fails on it, and says so.
             return None
@@ -115,9 +111,8 @@ class Ticker:
         """Whether a table that is due is to be refreshed now; why not is noted."""
         entry = book.entries[key]
         if not book.is_behind(key) and not self._waits_for_time(book, entry):
-            entry.last_started = now
             self._note_hold(entry, None, now)
-            book.schedule(key, now)
+            book.pass_over(key, now)
             return False
         hold = self._hold(book, entry, now)
         self._note_hold(entry, hold, now)
@@ -132,21 +127,24 @@ class Ticker:
         """Whether the passing of time alone changes the result of a table."""
         if entry.follows_changes:
             return False
-        return reads_clock(entry.table, book.definitions, self.around.plans)
+        if entry.waits_for_time is None:
+            plans = self.around.plans
+            entry.waits_for_time = reads_clock(entry.table, book.definitions, plans)
+        return entry.waits_for_time
 
     def _hold(self, book: Book, entry: Entry, now: datetime) -> Hold | None:
-        definitions = book.definitions
+        ancestors = book.definitions.ancestors(entry.table.id)
+        waits = {table.id: book.entries[table.id].not_before for table in ancestors}
         facts = Standstill(
             table=entry.table,
             options=entry.options,
             roots=entry.roots,
-            ancestors=definitions.ancestors(entry.table.id),
-            not_before={key: e.not_before for key, e in book.entries.items() if e.not_before},
+            ancestors=ancestors,
+            not_before={key: until for key, until in waits.items() if until},
         )
-        names = {key: source.name for key, source in definitions.sources.items()}
         roots = sorted(entry.roots)
         watermarks = self.around.catalog.watermarks
-        hold = held_back(facts, book.rules, names, lambda: watermarks(roots), now)
+        hold = held_back(facts, book.rules, book.source_names, lambda: watermarks(roots), now)
         return hold or self.gauge.hold(entry) or Fuses(self.around).hold(book, entry)
 
     def _note_hold(self, entry: Entry, hold: Hold | None, now: datetime) -> None:
@@ -165,6 +163,7 @@ class Ticker:
         self.workers.jobs = {table.id: _job(table, book, now) for table in tables}
         round_ = Round(self.around, snapshot, tables, runner=self.workers)
         results = round_.run()
+        self.change_reads += round_.changes.reads
         book.standings.update(round_.standings)
         moved = [table.id for table in round_.tables if table.id in book.entries]
         book.note_changes(moved, now)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import postgres, postgres_layout, postgres_load, postgres_snapshot
+from benchmarks import postgres, postgres_layout, postgres_load, postgres_snapshot, suite
 from benchmarks.bars import Bar
 from benchmarks.pages import write_page
 from benchmarks.postgres_amplification import delta_files, written_since
@@ -199,14 +199,14 @@ def test_every_part_exists_and_understands_its_quick_options(part):
 
 def _run_of(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Run a part whose process is a few lines of Python."""
-    echoed = postgres._echoed
+    echoed = suite.echoed
 
     def other(command):
         return echoed([command[0], "-c", code])
 
-    monkeypatch.setattr(postgres, "_echoed", other)
+    monkeypatch.setattr(suite, "echoed", other)
     options = SimpleNamespace(results=tmp_path, quick=True)
-    return postgres._run(postgres.Part("postgres_layout", ""), options)  # type: ignore[arg-type]  # the two fields that it reads
+    return suite.run_part(suite.Part("postgres_layout", ""), options)  # type: ignore[arg-type]  # the two fields that it reads
 
 
 def test_a_part_that_fails_is_no_part_that_missed_a_bar(tmp_path: Path, monkeypatch):
@@ -229,6 +229,6 @@ def test_the_table_goes_into_the_page(tmp_path: Path):
     page.write_text(postgres.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     bar = Bar("a", "1.00×", "≤ 2×", "", "met")._asdict()
     results = {"machine": MACHINE, "parts": [{"bars": [bar]}]}
-    write_page(page_lines(results), page, "POSTGRES")
+    write_page(page_lines(results, "make bench-postgres"), page, "POSTGRES")
     text = page.read_text(encoding="utf-8")
     assert "| a | 1.00× | ≤ 2× | met |\n<!-- /POSTGRES -->" in text

@@ -107,7 +107,7 @@ def test_what_never_starts_by_itself_is_not_watched():
         reading("paused", ORDERS.id, schedule="1 minute", state="paused"),
     )
     book = opened(*tables, position=2)
-    assert book.watched() == frozenset()
+    assert book.watched == ()
     assert book.next_start(START) is None
 
 
@@ -136,3 +136,66 @@ def test_a_change_of_one_definition_keeps_what_is_known_of_the_others():
     assert after.entries[altered.id].last_started == at(1)
     assert after.positions == book.positions
     assert set(after.dag.affected([ORDERS.id])) == {kept.id, altered.id, new.id}
+
+
+def test_a_table_that_lacks_nothing_rests_and_keeps_its_rhythm():
+    table = reading("t", ORDERS.id, schedule="10 minutes")
+    book = opened(table)
+    assert list(book.take_due(at(10))) == [table.id]
+    book.pass_over(table.id, at(10))
+    book.seen_at = at(34)
+    assert list(book.take_due(at(34))) == []
+    assert book.next_start(at(34)) is None
+    assert book.note_source(ORDERS.id, Version(2))
+    book.note_changes([table.id], at(35))
+    assert book.next_start(at(35)) == at(40)
+    assert list(book.take_due(at(39))) == []
+    assert list(book.take_due(at(40))) == [table.id]
+
+
+def test_a_table_whose_time_came_while_nobody_looked_starts_at_the_next_look():
+    table = reading("t", ORDERS.id, schedule="1 minute")
+    book = opened(table)
+    book.pass_over(table.id, at(1))
+    book.seen_at = at(1)
+    book.note_source(ORDERS.id, Version(2))
+    book.note_changes([table.id], at(60))
+    assert list(book.take_due(at(60))) == [table.id]
+
+
+def test_a_new_book_keeps_the_rhythm_of_tables_that_rest():
+    table = reading("t", ORDERS.id, schedule="10 minutes")
+    book = opened(table)
+    book.pass_over(table.id, at(10))
+    book.seen_at = at(34)
+    after = Book.of(snapshot(table, generation=2), Rules(), at(35), book)
+    assert after.next_start(at(35)) == at(40)
+
+
+def test_a_table_that_follows_changes_and_lacks_none_is_no_longer_due():
+    table = reading("t", ORDERS.id, schedule="on change")
+    book = opened(table, position=2)
+    assert list(book.take_due(at(1))) == [table.id]
+    # A refresh by hand, which the book learns of with the next round of other tables.
+    book.standings[table.id] = standing(table, 2)
+    book.pass_over(table.id, at(1))
+    assert list(book.take_due(at(2))) == []
+    assert book.next_start(at(2)) is None
+
+
+def test_a_source_is_news_when_it_moves_breaks_or_works_again():
+    book = opened(reading("t", ORDERS.id, schedule="1 minute"))
+    moves = [Version(1), Version(2), None, None, Version(2), Version(2)]
+    news = [book.note_source(ORDERS.id, at) for at in moves]
+    assert news == [False, True, True, False, True, False]
+    other = source("other")
+    assert [book.note_source(other.id, None) for _ in range(2)] == [True, False]
+
+
+def test_what_is_consumed_of_a_source_is_the_furthest_that_a_table_stands_for():
+    near, far = reading("near", ORDERS.id), reading("far", ORDERS.id)
+    empty = reading("empty", far.id)
+    book = opened(near, far, empty, at_version={near.id: 3, far.id: 7})
+    assert book.consumed(ORDERS.id) == 7
+    assert opened(near, at_version={}).consumed(ORDERS.id) is None
+    assert book.consumed(source("unread").id) is None

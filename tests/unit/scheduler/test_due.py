@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamtables.scheduler.due import Timing, next_due
+from streamtables.scheduler.due import Timing, next_due, passed_over
 from streamtables.scheduler.schedule import Calculated, Cron, Every, Manual, OnChange, Schedule
 from streamtables.scheduler.tiers import TIER_FACTOR, scaled
 from tests.unit.scheduler.strategies import START, moments, schedules, timed
@@ -137,3 +137,27 @@ def test_a_clock_that_goes_back_brings_neither_a_burst_nor_a_stall(
 
 def test_tiers_stretch_and_frozen_stops() -> None:
     assert [scaled(60, tier) for tier in TIER_FACTOR] == [60, 120, 600, None]
+
+
+@given(
+    st.one_of(st.builds(Every, st.integers(1, 7200)), st.just(Cron("*/7 3-5 * * *", "UTC"))),
+    st.sampled_from(["hot", "warm", "cold"]),
+    st.floats(0, 100),
+)
+def test_the_rhythm_of_a_table_that_rests_is_that_of_a_look_in_each_of_its_moments(
+    schedule: Schedule, tier: str, rounds: float
+) -> None:
+    table = timing(schedule, MORNING, tier=tier)
+    first = next_due(table, MORNING)
+    assert first is not None
+    upto = MORNING + rounds * (first - MORNING)
+    looked = table
+    while (due := next_due(looked, upto)) is not None and due <= upto:
+        looked = replace(looked, last_started=due)
+    rested = replace(table, last_started=passed_over(table, upto))
+    assert next_due(rested, upto) == next_due(looked, upto)
+
+
+@pytest.mark.parametrize("last", [None, later(hours=1)])
+def test_a_table_that_never_started_or_starts_later_was_not_passed_over(last) -> None:
+    assert passed_over(timing(Every(60), last), NOON) == last

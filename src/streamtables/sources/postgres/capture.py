@@ -174,8 +174,7 @@ class PostgresCapture:
 
     def pins(self) -> dict[InputId, Version]:
         """Return the version of every mirror that the last recorded drain of its database names."""
-        databases = self.shop.catalog.captured_databases().values()
-        drains = [known.last for known in databases if known.last is not None]
+        drains = self.shop.catalog.last_drains().values()
         return {key: version for drain in drains for key, version in drain.versions.items()}
 
     def pinned(self, source: Source) -> Version:

@@ -1,0 +1,59 @@
+"""One stream table as the leader knows it between its ticks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from streamtables.catalog.models import StreamTable
+from streamtables.positions import InputId
+from streamtables.scheduler.due import Timing, next_due
+from streamtables.scheduler.freshness import Judgement
+from streamtables.scheduler.holds import STOPPED, Hold
+from streamtables.scheduler.options import TableOptions
+from streamtables.scheduler.schedule import Manual, OnChange, Schedule
+
+
+@dataclass
+class Entry:
+    """One stream table: what is wanted of it, and what became of it."""
+
+    table: StreamTable
+    schedule: Schedule
+    options: TableOptions
+    roots: frozenset[InputId]
+    last_started: datetime | None = None
+    not_before: datetime | None = None
+    failures: int = 0
+    behind_since: datetime | None = None
+    hold: Hold | None = None
+    freshness: Judgement = "ok"
+    typical_seconds: float = 0.0
+    waits_for_time: bool | None = None
+    """Whether the passing of time alone changes it; None until someone has looked."""
+
+    # A tick asks these of every table that is due; definition and schedule stay as they are.
+
+    @cached_property
+    def follows_changes(self) -> bool:
+        """Whether a change of a source makes it due, and not the time."""
+        return isinstance(self.schedule, OnChange)
+
+    @cached_property
+    def runs_by_itself(self) -> bool:
+        """Whether it is ever started without being asked for."""
+        by_schedule = not isinstance(self.schedule, Manual) and self.table.tier != "frozen"
+        return by_schedule and self.table.state not in STOPPED
+
+    @property
+    def timing(self) -> Timing:
+        """What it depends on when it is due."""
+        table = self.table
+        return Timing(
+            self.schedule, table.tier, self.last_started, table.created_at, self.not_before
+        )
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return the moment from which it is due."""
+        return next_due(self.timing, now)
