@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import duckdb
 from deltalake import DeltaTable
@@ -53,8 +54,12 @@ class MomentJudge:
 
     def stored(self, table: StreamTable, version: Version) -> Bag:
         """Return the visible rows of a version."""
-        rows = read_rows(table.location, version, EVERY_ROW)
-        return bag_of(tuple(row.values()) for row in rows.to_pylist())
+        return bag_of(tuple(row.values()) for row in self.rows(table, version))
+
+    def rows(self, table: StreamTable, version: Version) -> list[dict[str, Any]]:
+        """Return the visible rows of a version, by column."""
+        found: list[dict[str, Any]] = read_rows(table.location, version, EVERY_ROW).to_pylist()
+        return found
 
     def asked(self, table: StreamTable, move: EpochMove) -> Bag:
         """Return what the query of a table gives on its roots at a base frontier."""
