@@ -44,6 +44,11 @@ class Definitions:
         return {table: place for place, table in enumerate(self.order)}
 
     @cached_property
+    def mirrors(self) -> frozenset[InputId]:
+        """The sources that are mirrors of PostgreSQL tables."""
+        return frozenset(key for key, source in self.sources.items() if source.kind == "postgres")
+
+    @cached_property
     def _by_name(self) -> dict[str, Source | StreamTable | View]:
         entries: list[Source | StreamTable | View] = [*self.sources.values()]
         entries += self.stream_tables.values()

@@ -1,9 +1,7 @@
 """Tables that are read together must stand for one moment.
 
-They do when one set of pins exists at which each of them is current: they agree on the roots that
-they share, and the mirrors of one PostgreSQL database are all at one drain of it.  Where the tables
-as they are now do not agree, an earlier version of some of them may: the last epoch at which all
-agree is read.
+Where the tables as they are now do not agree, an earlier version of some of them may: the last
+epoch at which all agree is read.  `agreement.py` says what it means to agree.
 """
 
 from __future__ import annotations
@@ -16,11 +14,14 @@ from streamtables.catalog.models import StreamTable
 from streamtables.catalog.scheduler_models import EpochMove
 from streamtables.catalog.store import Catalog
 from streamtables.errors import NotFoundError, WouldMixError
-from streamtables.positions import BaseFrontier, Frontier, InputId, Version, next_base_frontier
+from streamtables.positions import BaseFrontier, Frontier, InputId, Version
+from streamtables.refresh.agreement import agree, last_agreed
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import stored_standing
 
-Moves = Mapping[InputId, EpochMove]
+MOVES_AT_FIRST = 1_000
+MOVES_AT_MOST = 1_000_000
+"""A table that moves each second hides the last move of one that moves each hour."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +48,15 @@ def one_moment(
     if epoch is not None:
         return _at_epoch(tables, around.catalog, drains, epoch)
     now = {table.id: _as_now(table, snapshot, around) for table in tables}
-    if drains.agree(now.values()):
-        return Moment({key: move.delta_version for key, move in now.items()}, None)
-    moves = around.catalog.epoch_moves([table.id for table in tables])
-    for number in dict.fromkeys(move.epoch for move in moves):
-        found = moves_at(moves, number)
-        if len(found) == len(tables) and drains.agree(found.values()):
-            return Moment({key: move.delta_version for key, move in found.items()}, number)
+    if drains.agree(move.base_frontier for move in now.values()):
+        return _moment(now, None)
+    for limit in (MOVES_AT_FIRST, MOVES_AT_MOST):
+        moves = around.catalog.epoch_moves(list(now), limit=limit)
+        if (found := last_agreed(moves, now, drains.agree)) is not None:
+            return _moment(found[1], found[0])
+        if len(moves) < limit:
+            break
     raise _would_mix(tables)
-
-
-def moves_at(moves: Iterable[EpochMove], epoch: int) -> Moves:
-    """Return the last move of each table up to an epoch, of moves that come newest first."""
-    found: dict[InputId, EpochMove] = {}
-    for move in moves:
-        if move.epoch <= epoch:
-            found.setdefault(move.stream_table_id, move)
-    return found
 
 
 @dataclass(frozen=True)
@@ -73,24 +66,23 @@ class Drains:
     catalog: Catalog
     snapshot: CatalogSnapshot
 
-    def agree(self, moves: Iterable[EpochMove]) -> bool:
-        """Whether one set of pins exists at which every move is current."""
-        joined = next_base_frontier([move.base_frontier for move in moves], Frontier.EMPTY)
-        return joined is not None and self._are_drained_together(joined)
+    def agree(self, bases: Iterable[BaseFrontier]) -> bool:
+        """Whether one set of pins exists at which tables with these base frontiers are current."""
+        return agree(bases, self.snapshot.definitions.mirrors, self._are_drained_together)
 
-    def _are_drained_together(self, joined: BaseFrontier) -> bool:
-        sources = self.snapshot.sources
-        mirrors = [key for key in joined if key in sources and sources[key].kind == "postgres"]
-        if len(mirrors) < 2:
-            return True
+    def _are_drained_together(self, versions: Frontier) -> bool:
         captures = self.catalog.captures()
         by_database: dict[str, list[InputId]] = {}
-        for key in mirrors:
+        for key in versions:
             by_database.setdefault(captures[key].database, []).append(key)
         return all(
-            self.catalog.has_drain(database, joined.restricted_to(frozenset(keys)))
+            self.catalog.has_drain(database, versions.restricted_to(frozenset(keys)))
             for database, keys in by_database.items()
         )
+
+
+def _moment(moves: Mapping[InputId, EpochMove], epoch: int | None) -> Moment:
+    return Moment({key: move.delta_version for key, move in moves.items()}, epoch)
 
 
 def _as_now(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) -> EpochMove:
@@ -109,9 +101,9 @@ def _at_epoch(
         if not found[table.id]:
             raise NotFoundError(f'stream table "{table.name}" is not in epoch {epoch}')
     moves = {key: rows[0] for key, rows in found.items()}
-    if not drains.agree(moves.values()):
+    if not drains.agree(move.base_frontier for move in moves.values()):
         raise _would_mix(tables, f"In epoch {epoch} they")
-    return Moment({key: move.delta_version for key, move in moves.items()}, epoch)
+    return _moment(moves, epoch)
 
 
 def _would_mix(tables: Sequence[StreamTable], who: str = "They") -> WouldMixError:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import Column, Input, StreamTable, new_refresh_id
-from streamtables.catalog.scheduler_models import EpochMove
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
@@ -24,9 +23,9 @@ from streamtables.positions import (
     Pins,
     Standing,
     Version,
-    next_base_frontier,
 )
 from streamtables.refresh.adopt import Reconciled, reconciled
+from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
@@ -83,7 +82,7 @@ class Round:
         tables = {table.id: table for table in self.tables}
         inputs = {key: [item.id for item in table.inputs] for key, table in tables.items()}
         done = self.runner(tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins))
-        self._keep_epoch()
+        self.around.catalog.record_epoch(tables, self.around.clock())
         return [done[key] for key in tables if key in done]
 
     def _look(self) -> None:
@@ -92,17 +91,6 @@ class Round:
         self.sighting.look()
         self.snapshot, self.tables = self.sighting.snapshot, self.sighting.tables
         self.standings = dict(self.snapshot.standings)
-
-    def _keep_epoch(self) -> None:
-        """Record which versions this round made, and what they stand for."""
-        before = self.snapshot.standings
-        moves = [
-            EpochMove(table.id, now.version, now.base_frontier)
-            for table in self.tables
-            if (now := self.standings.get(table.id)) is not None and now != before.get(table.id)
-        ]
-        if moves:
-            self.around.catalog.record_epoch(moves, self.around.clock())
 
     def _columns_read(self) -> dict[InputId, tuple[str, ...]]:
         read: dict[InputId, dict[str, None]] = {}
@@ -219,26 +207,17 @@ class Round:
         ]
         direct = frozenset(item.id for item in table.inputs if item.kind == "source")
         direct |= {CLOCK} if self.sighting.reads_clock(table) else frozenset()
-        found = next_base_frontier(upstream, pins.restricted_to(direct))
-        if found is None or self._mixes_drains(table, found, pins):
+        standing = self.standings.get(table.id)
+        found = next_moment(
+            upstream,
+            pins,
+            direct=direct,
+            mirrors=self.snapshot.definitions.mirrors,
+            now=standing.base_frontier if standing else None,
+        )
+        if found is None:
             self.unmoved.setdefault(table.id, "its inputs stand for different moments")
         return found
-
-    def _mixes_drains(self, table: StreamTable, found: Frontier, pins: Pins) -> bool:
-        """Whether mirrors of one database would stand for different moments of it.
-
-        Their versions alone do not tell: two tables may read different mirrors.  What stands where
-        it stood does not mix anything.
-        """
-        standing = self.standings.get(table.id)
-        if standing is not None and standing.base_frontier == found:
-            return False
-        mirrors = [key for key in found if self._is_mirror(key)]
-        return any(found[key] != pins.get(key) for key in mirrors)
-
-    def _is_mirror(self, key: InputId) -> bool:
-        source = self.snapshot.sources.get(key)
-        return source is not None and source.kind == "postgres"
 
     def _input(self, item: Input, pins: Pins) -> TaskInput:
         if item.kind == "source":

@@ -1,22 +1,26 @@
 """The loop: lead, tick, sleep until something is due; stand by while another process leads.
 
 The lease is renewed by each tick, and by a heartbeat while a round runs.  A leader that lost its
-lease starts nothing more; what it still commits is fenced by each table's own log.
+lease starts nothing more; what it still commits is fenced by each table's own log.  A tick that
+fails as a whole is told and followed by the next one: one fault must not end all refreshing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event as Flag
 
 from streamtables.catalog.models import Options
 from streamtables.catalog.scheduler_models import Event, Lease
-from streamtables.errors import AnotherLeaderError, StreamTablesError, TransientError
+from streamtables.errors import AnotherLeaderError, StreamTablesError
+from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.scheduler.heartbeat import Heartbeat
 from streamtables.scheduler.holds import shown
+from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.tick import Ticker
 from streamtables.sources.postgres.wakeups import Wakeups
 
@@ -33,7 +37,7 @@ class Loop:
     """Set: finish what runs, start nothing more, and end."""
     wake: Flag = field(default_factory=Flag)
     """Set: look again now."""
-    no_more: Flag = field(default_factory=Flag)
+    no_more: NoMore = field(default_factory=NoMore)
     """Set: the round that runs starts nothing more, as it is to end or has lost its lease."""
     term: int = 0
     wakeups: Wakeups = field(init=False)
@@ -61,19 +65,38 @@ class Loop:
             while not self.stop.is_set():
                 lease = self._lead_or_wait()
                 if lease is not None:
-                    heard(self._ticked(lease))
-                    self._listen()
+                    heard(self._tried(lease))
                     self._sleep()
         finally:
             self.wakeups.close()
             around = self.ticker.around
-            around.catalog.stop_leading(around.process, around.clock())
+            # Where the catalog is away, the lease runs out by itself.
+            with suppress(StreamTablesError):
+                around.catalog.stop_leading(around.process, around.clock())
 
     def end(self) -> None:
         """Have the loop finish what runs, and end."""
         self.stop.set()
         self.no_more.set()
         self.wake.set()
+
+    def _tried(self, lease: Lease) -> list[Refresh]:
+        """Make a tick; where all of it fails, say so, and wait a while."""
+        try:
+            done = self._ticked(lease)
+            self._listen()
+        except Exception as error:
+            self._tell(error)
+            self.stop.wait(self.ticker.around.settings.lease_seconds / 3)
+            return []
+        return done
+
+    def _tell(self, error: Exception) -> None:
+        around = self.ticker.around
+        text = f"a tick failed: {str(error) or type(error).__name__}"
+        # A catalog that is away cannot be told that it is.
+        with suppress(StreamTablesError):
+            around.catalog.record_events([Event(around.clock(), "tick-failed", text)])
 
     def _ticked(self, lease: Lease) -> list[Refresh]:
         if lease.term != self.term:
@@ -84,22 +107,28 @@ class Loop:
             return self.ticker.tick(lease)
 
     def _began(self, lease: Lease) -> None:
-        """Begin a term: what another leader did in between is read anew."""
-        self.term, self.ticker.book = lease.term, None
+        """Begin a term: end what a dead leader left, and read anew what another one did."""
         around = self.ticker.around
-        text = f"{lease.holder} leads"
-        around.catalog.record_events([Event(around.clock(), "leader", text)])
+        self.ticker.forget()
+        recover(around)
+        now = around.clock()
+        around.catalog.record_epoch(around.catalog.standings(), now)
+        around.catalog.record_events([Event(now, "leader", f"{lease.holder} leads")])
+        self.term = lease.term
 
     def _lead(self) -> Lease | None:
         around = self.ticker.around
         seconds = around.settings.lease_seconds
-        return around.catalog.lead(around.process, around.clock(), seconds, self.facts())
+        lease = around.catalog.lead(around.process, around.clock(), seconds, self.facts())
+        if lease is not None:
+            self.no_more.until = lease.expires_at
+        return lease
 
     def _lead_or_wait(self) -> Lease | None:
         """Take or renew the lease; wait a while where another has it, or the catalog is away."""
         try:
             lease = self._lead()
-        except TransientError:
+        except StreamTablesError:
             lease = None
         if lease is None:
             self.stop.wait(self.ticker.around.settings.lease_seconds / 3)

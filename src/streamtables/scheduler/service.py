@@ -8,6 +8,7 @@ from streamtables.catalog.models import Options
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
+from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.tick import Ticker
 from streamtables.scheduler.workers import Workers
 
@@ -17,7 +18,7 @@ class Scheduler:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self._workers = Workers(around.settings)
+        self._workers = Workers(around.settings, no_more=NoMore(around.clock))
         self._ticker = Ticker(around, self._workers)
         self._loop = Loop(self._ticker, self._facts, no_more=self._workers.no_more)
 

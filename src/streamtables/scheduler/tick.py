@@ -67,6 +67,10 @@ class Ticker:
         self.happened = []
         return results
 
+    def forget(self) -> None:
+        """Know nothing: another process may have led, and every log counts as moved."""
+        self.book, self.heads = None, Heads()
+
     def next_start(self) -> datetime | None:
         """Return when something is due next, as far as is known."""
         return self.book.next_start(self.around.clock()) if self.book else None

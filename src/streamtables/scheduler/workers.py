@@ -6,12 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Lock
 
 from streamtables.positions import InputId
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Work
 from streamtables.scheduler.dispatch import Hands, run_graph
+from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.pool import WorkerPool
 from streamtables.scheduler.queue import FairQueue, Job, check_quotas
 from streamtables.settings import Settings
@@ -36,7 +37,7 @@ class Workers:
     settings: Settings
     jobs: Mapping[InputId, Job] = field(default_factory=dict)
     """What is known of the tables of the round; put here before it runs."""
-    no_more: Event = field(default_factory=Event)
+    no_more: NoMore = field(default_factory=NoMore)
     _pool: WorkerPool | None = None
     _queue: FairQueue = field(init=False)
     _waiting: Counter[str] = field(default_factory=Counter)

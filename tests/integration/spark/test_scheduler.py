@@ -209,6 +209,23 @@ def test_one_process_leads_and_the_next_takes_over(
     assert_equal_to_query(db, "t")
 
 
+def test_a_change_that_was_seen_in_an_earlier_term_is_not_forgotten(
+    db: StreamTables, shop: Shop, clock: Clock, spark_sessions: SparkSessions, tmp_path: Path
+) -> None:
+    db.create("t", "SELECT id FROM orders", schedule="1 minute")
+    db.tick()
+    change(shop)
+    clock.forward(30)
+    assert db.tick() == []
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), clock=clock) as other:
+        other._around.process = "elsewhere:1"
+        clock.forward(16)
+        assert other.tick() == []
+    clock.forward(16)
+    assert names(db.tick()) == ["t"]
+    assert_equal_to_query(db, "t")
+
+
 def test_run_follows_changes_until_it_is_stopped(
     spark_sessions: SparkSessions, tmp_path: Path
 ) -> None:

@@ -8,15 +8,14 @@ from datetime import timedelta
 from streamtables.catalog import Catalog
 from streamtables.catalog.scheduler_models import (
     EVERYTHING,
-    EpochMove,
     Event,
     Pause,
     SourceGate,
     SourceGroup,
     namespace_scope,
 )
-from streamtables.positions import Frontier, InputId, Version
-from tests.unit.catalog.builders import START, at, source, stream_table
+from streamtables.positions import InputId
+from tests.unit.catalog.builders import START, at, source, standing, stream_table
 
 
 class LeaseContract:
@@ -118,22 +117,51 @@ class EventsContract:
 
 class EpochContract:
     def test_moves_come_newest_first_up_to_an_epoch(self, catalog: Catalog):
-        orders = catalog.add_source(source("orders"))
         table = catalog.create_stream_table(stream_table("revenue"), ())
-        for version in (1, 2, 3):
-            base = Frontier({orders.id: Version(version)})
-            number = catalog.record_epoch([EpochMove(table.id, Version(version), base)], START)
-            assert number == version == catalog.last_epoch()
+        for sequence in (1, 2, 3):
+            catalog.adopt_standing(table.id, standing(sequence, {"orders": sequence}))
+            number = catalog.record_epoch([table.id], START)
+            assert number == sequence == catalog.last_epoch()
         assert [move.epoch for move in catalog.epoch_moves([table.id])] == [3, 2, 1]
         newest = catalog.epoch_moves([table.id], upto=2)[0]
-        assert (newest.delta_version, newest.base_frontier[orders.id]) == (2, 2)
+        assert (newest.delta_version, newest.base_frontier.to_dict()) == (1, {"orders": 2})
+
+    def test_an_epoch_keeps_what_moved_since_the_last_one_whoever_moved_it(self, catalog: Catalog):
+        first = catalog.create_stream_table(stream_table("first"), ())
+        other = catalog.create_stream_table(stream_table("other"), ())
+        empty = catalog.create_stream_table(stream_table("empty"), ())
+        assert catalog.record_epoch([first.id, other.id, empty.id], START) is None
+        catalog.adopt_standing(first.id, standing(1, {"orders": 1}))
+        catalog.adopt_standing(other.id, standing(1, {"orders": 1}))
+        assert catalog.record_epoch([first.id], START) == 1
+        assert catalog.record_epoch([first.id], START) is None
+        assert catalog.record_epoch([first.id, other.id], START) == 2
+        assert [move.epoch for move in catalog.epoch_moves([first.id, other.id])] == [2, 1]
+
+    def test_a_frontier_that_moves_without_a_commit_is_in_an_epoch(self, catalog: Catalog):
+        table = catalog.create_stream_table(stream_table("revenue"), ())
+        for orders in (1, 2):
+            catalog.adopt_standing(table.id, standing(1, {"orders": orders}))
+            catalog.record_epoch([table.id], START)
+        found = [move.base_frontier.to_dict() for move in catalog.epoch_moves([table.id])]
+        assert found == [{"orders": 2}, {"orders": 1}]
+
+    def test_epochs_that_are_recorded_at_once_have_each_a_number(self, catalog: Catalog):
+        tables = [catalog.create_stream_table(stream_table(f"t{n}"), ()) for n in range(8)]
+        for table in tables:
+            catalog.adopt_standing(table.id, standing(1, {"orders": 1}))
+        with ThreadPoolExecutor(8) as threads:
+            numbers = list(threads.map(lambda t: catalog.record_epoch([t.id], START), tables))
+        assert {*numbers} == {*range(1, 9)}
 
     def test_pruning_keeps_the_last_move_of_each_table(self, catalog: Catalog):
         still = catalog.create_stream_table(stream_table("still"), ())
         moving = catalog.create_stream_table(stream_table("moving"), ())
-        catalog.record_epoch([EpochMove(still.id, Version(0), Frontier.EMPTY)], START)
-        for version in range(5):
-            catalog.record_epoch([EpochMove(moving.id, Version(version), Frontier.EMPTY)], START)
+        catalog.adopt_standing(still.id, standing(1, {}))
+        catalog.record_epoch([still.id], START)
+        for sequence in range(1, 6):
+            catalog.adopt_standing(moving.id, standing(sequence, {}))
+            catalog.record_epoch([moving.id], START)
         assert catalog.prune_epochs(keep=2) == 3
         assert [move.epoch for move in catalog.epoch_moves([still.id])] == [1]
         assert [move.epoch for move in catalog.epoch_moves([moving.id])] == [6, 5]

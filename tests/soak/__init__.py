@@ -1,0 +1,1 @@
+"""A long run of everything at once: many tables, several leaders, and trouble at random."""

@@ -1,0 +1,150 @@
+"""A soak: `python -m tests.soak.run --minutes 30 --tables 60`.
+
+A process writes, one leads and one stands by.  The one that leads is killed or stopped, at a
+boundary or at any moment, and refreshes fail at random; epochs are looked at in between.  At the
+end everything is compared by `verify`.  Answers 1 when anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from streamtables.api import StreamTables
+from streamtables.settings import Settings
+from tests.soak.audit import Audit
+from tests.soak.tables import Sources, define, graph
+from tests.support.leaders import LEASE_SECONDS, PATIENCE_SECONDS, Leaders, Process, wait_for
+
+BOUNDARIES = ("pins-chosen", "delta-computed", "committed", "recorded")
+TROUBLE = ("fault", "fault", "fault", "kill", "kill at", "stop", "stop at")
+SECONDS_BETWEEN = (5.0, 20.0)
+DEPTH = 10
+
+
+class Soak:
+    """One run in a folder."""
+
+    def __init__(self, folder: Path, tables: int, seed: int, workers: int) -> None:
+        self.folder, self.chance = folder, random.Random(seed)
+        self.counts: Counter[str] = Counter()
+        settings = {"STREAMTABLES_WORKER_POOL_SIZE": str(workers)}
+        self.leaders = Leaders(folder / "w", settings)
+        # What looks at the end has a Spark of its own, and starts it when the others have ended.
+        self.db = StreamTables(folder / "w", settings=Settings(spark_master="local[2]"))
+        define(self.db, Sources.make(folder), graph(tables, DEPTH, self.chance))
+        self.audit = Audit(self.db, self.chance)
+
+    def run(self, minutes: float) -> int:
+        """Make trouble for some minutes, look at everything, and say what was found."""
+        until = time.monotonic() + 60 * minutes
+        for _ in range(2):
+            self.leaders.start()
+        with self._writer() as writer:
+            wait_for(lambda: self.db.epoch() > 0, "filled", 600)
+            while time.monotonic() < until:
+                self._trouble(self.chance.choice(TROUBLE))
+                self._wait(self.chance.uniform(*SECONDS_BETWEEN))
+                self.audit.look()
+                print(self._line(), flush=True)
+            writer.send_signal(signal.SIGTERM)
+        self._settle()
+        return self._report()
+
+    def _writer(self) -> Process:
+        command = [sys.executable, "-m", "tests.soak.writer", str(self.folder)]
+        return subprocess.Popen([*command, str(self.chance.randrange(10**6))])
+
+    def _leader(self) -> Process | None:
+        lease = self.db._catalog.lease()
+        return self.leaders.led_by(lease.holder) if lease else None
+
+    def _trouble(self, kind: str) -> None:
+        boundary = self.chance.choice(BOUNDARIES)
+        leader = self._leader()
+        self.counts[f"{kind}s" if " " not in kind else kind.replace(" ", "s ")] += 1
+        match kind:
+            case "fault":
+                self.leaders.ask("fail", self.chance.choice(BOUNDARIES[1:3]))
+            case "kill at" | "stop at":
+                self.leaders.ask(kind.split()[0], boundary)
+            case "kill" if leader is not None:
+                leader.send_signal(signal.SIGKILL)
+            case "stop" if leader is not None:
+                leader.send_signal(signal.SIGSTOP)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait; whoever was stopped goes on late, whoever died is followed by a new process."""
+        time.sleep(max(seconds, 2 * LEASE_SECONDS))
+        for one in list(self.leaders.running):
+            one.send_signal(signal.SIGCONT)
+            if one.poll() is not None:
+                if one.returncode != -signal.SIGKILL:
+                    self.audit.differences.append(f"a process ended by itself: {one.returncode}")
+                self.leaders.running.remove(one)
+                self.leaders.start()
+                self.counts["processes followed"] += 1
+
+    def _settle(self) -> None:
+        """Let the tables reach what was written last, then end the processes."""
+        self.leaders.asked.unlink(missing_ok=True)
+        self._wait(0)
+        wait_for(self._is_current, "current", 2 * PATIENCE_SECONDS)
+        if any(self.leaders.end()):
+            self.audit.differences.append("a process did not end well")
+        self.audit.look(epochs=20)
+        self.audit.end()
+
+    def _is_current(self) -> bool:
+        return not any(status.changes_pending for status in self.db.status())
+
+    def _line(self) -> str:
+        return f"epoch {self.db.epoch()}, {dict(self.audit.counts)}, {dict(self.counts)}"
+
+    def _report(self) -> int:
+        records = [r for table in self.audit.ids for r in self.db.history(table, 100_000)]
+        counts: Counter[str] = Counter(f"refreshes {record.state}" for record in records)
+        counts["rounds that moved something"] = self.db.epoch()
+        terms = [event for event in self.db.events(limit=100_000) if event.kind == "leader"]
+        counts["terms of leaders"] = len(terms)
+        for name, number in sorted((counts + self.counts + self.audit.counts).items()):
+            print(f"{number:>8}  {name}")
+        print(f"{len(self.audit.differences):>8}  differences")
+        for text in self.audit.differences[:20]:
+            print(f"          {text}")
+        return 1 if self.audit.differences else 0
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.leaders.kill()
+        self.db.close()
+
+
+def main() -> int:
+    """Read the options, and run."""
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("--minutes", type=float, default=30)
+    reader.add_argument("--tables", type=int, default=60)
+    reader.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
+    reader.add_argument("--workers", type=int, default=3)
+    reader.add_argument("--keep", type=Path, help="an empty folder that stays afterwards")
+    given = reader.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        soak = Soak(given.keep or Path(folder), given.tables, given.seed, given.workers)
+        try:
+            return soak.run(given.minutes)
+        finally:
+            soak.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Who leads, and what a leader does when things go wrong; nothing here starts Spark."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from streamtables.api import StreamTables
+from streamtables.catalog import default_location
+from streamtables.catalog.scheduler_models import Lease
+from streamtables.positions import InputId
+from streamtables.refresh.results import Refresh
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.scheduler.loop import Loop
+from streamtables.scheduler.permission import NoMore
+from streamtables.scheduler.queue import Job
+from streamtables.scheduler.tick import Ticker
+from streamtables.scheduler.workers import Workers
+from streamtables.settings import Settings
+from tests.unit.catalog.builders import START, record, standing, stream_table
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def around(tmp_path: Path, clock: Clock) -> Iterator[Surroundings]:
+    with StreamTables(tmp_path, settings=Settings(lease_seconds=1), clock=clock) as db:
+        yield db._around
+
+
+@dataclass
+class Stumbling(Ticker):
+    """Makes ticks of which the first ones fail."""
+
+    faults: list[Exception] = field(default_factory=list)
+
+    def tick(self, lease: Lease) -> list[Refresh]:
+        if self.faults:
+            raise self.faults.pop(0)
+        return super().tick(lease)
+
+
+def test_nothing_starts_once_the_lease_has_run_out(clock: Clock) -> None:
+    workers = Workers(Settings(worker_pool_size="1"), no_more=NoMore(clock))
+    tables = [InputId(name) for name in "abc"]
+    workers.jobs = {key: Job(key, "default", "hot", 0.0, clock.now) for key in tables}
+    workers.no_more.until = clock.now + timedelta(seconds=2)
+    started: list[InputId] = []
+
+    def work(key: InputId) -> Refresh:
+        started.append(key)
+        clock.forward(1.5)
+        return Refresh.of(str(key), record(key), None, None)
+
+    workers(tables, {}, work)
+    assert started == ["a", "b"]
+
+
+def test_a_tick_that_fails_is_told_and_the_next_one_is_made(around: Surroundings) -> None:
+    faults = [KeyError("a bug"), sqlite3.OperationalError("away")]
+    ticker = Stumbling(around, Workers(around.settings), faults=faults)
+    loop = Loop(ticker)
+    thread = Thread(target=loop.run, args=(lambda _: loop.end() if ticker.ticks else None,))
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    told = [event.text for event in around.catalog.events() if event.kind == "tick-failed"]
+    assert told == ["a tick failed: away", "a tick failed: 'a bug'"]
+
+
+def test_a_new_leader_ends_what_a_dead_one_left_and_keeps_what_it_did(
+    around: Surroundings,
+) -> None:
+    table = around.catalog.create_stream_table(stream_table("t", schedule="manual"), ())
+    host = around.process.rsplit(":", 1)[0]
+    # No process has the number: it is beyond what the system gives.
+    dead = record(table.id, process=f"{host}:{2**30}", started_at=START)
+    around.catalog.begin_refresh(dead)
+    around.catalog.adopt_standing(table.id, standing(1, {}))
+    loop = Loop(Ticker(around, Workers(around.settings)))
+    loop.tick()
+    assert around.catalog.running_refreshes() == ()
+    assert [move.delta_version for move in around.catalog.epoch_moves([table.id])] == [0]
+    loop.tick()
+    assert around.catalog.last_epoch() == 1
+
+
+def test_a_process_that_leads_again_looks_at_every_source_again(
+    around: Surroundings, clock: Clock
+) -> None:
+    loop = Loop(Ticker(around, Workers(around.settings)))
+    loop.tick()
+    known = loop.ticker.heads
+    loop.tick()
+    assert loop.ticker.heads is known
+    clock.forward(2)
+    assert around.catalog.lead("another:1", clock.now, 1) is not None
+    clock.forward(2)
+    loop.tick()
+    assert loop.ticker.heads is not known
+
+
+def test_a_catalog_that_is_away_for_a_while_is_waited_for(
+    around: Surroundings, tmp_path: Path
+) -> None:
+    loop = Loop(Ticker(around, Workers(around.settings)))
+    file = default_location(tmp_path)
+    around.catalog.close()
+    file.rename(file.with_suffix(".away"))
+    file.mkdir()
+    thread = Thread(target=loop.run, args=(lambda _: loop.end(),))
+    thread.start()
+    thread.join(0.5)
+    assert thread.is_alive()
+    file.rmdir()
+    file.with_suffix(".away").rename(file)
+    thread.join(10)
+    assert not thread.is_alive()
+    assert loop.term == 1
