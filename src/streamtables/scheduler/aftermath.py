@@ -15,7 +15,6 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.failures import Retry, after_failure
-from streamtables.scheduler.freshness import Freshness, judge
 from streamtables.scheduler.fuses import RELEASED
 
 DEFERRED_SECONDS = 5.0
@@ -49,7 +48,6 @@ class Aftermath:
             else:
                 entry.last_started = self.started
                 happened += self._went_well(entry, result, now)
-            happened += self._judged(entry, now)
         return happened
 
     def _failed(self, entry: Entry, error: StreamTablesError, now: datetime) -> Event:
@@ -82,20 +80,3 @@ class Aftermath:
         if table.state_reason == RELEASED and result.outcome == "applied":
             self.around.catalog.set_state(table.id, table.state, "", at=now)
         return happened
-
-    def _judged(self, entry: Entry, now: datetime) -> list[Event]:
-        """Say so when the freshness of a table becomes better or worse."""
-        wanted = Freshness(entry.options.target_lag, entry.options.sla)
-        behind = (now - entry.behind_since).total_seconds() if entry.behind_since else 0.0
-        last, entry.freshness = entry.freshness, judge(wanted, behind, entry.typical_seconds)
-        if entry.freshness == last:
-            return []
-        texts = {
-            "ok": "it is as fresh as wanted again",
-            "at-risk": f"its oldest change waits for {behind:.0f} s: it may come too late",
-            "late": f"its oldest change waits for {behind:.0f} s, longer than promised",
-        }
-        table = entry.table
-        return [
-            Event(now, f"freshness-{entry.freshness}", texts[entry.freshness], table.id, table.name)
-        ]

@@ -87,6 +87,12 @@ class Book:
         return tuple(self.definitions.sources[key] for key in sorted(found))
 
     @cached_property
+    def promised(self) -> tuple[Entry, ...]:
+        """The tables whose freshness somebody aims at or has promised."""
+        entries = self.entries.values()
+        return tuple(e for e in entries if e.options.sla or e.options.target_lag)
+
+    @cached_property
     def source_names(self) -> Mapping[InputId, str]:
         """The names of all sources."""
         return {key: source.name for key, source in self.definitions.sources.items()}

@@ -23,6 +23,7 @@ from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuses import Fuses
 from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
 from streamtables.scheduler.housekeeping import Housekeeping
+from streamtables.scheduler.lateness import judged
 from streamtables.scheduler.pressure import PressureGauge
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.workers import Workers
@@ -63,6 +64,7 @@ class Ticker:
         results = self._refreshed(book, chosen, now) if chosen else []
         if not chosen:
             self.housekeeping.idle(book, now)
+        self.happened += judged(book.promised, self.around.clock())
         self.around.catalog.record_events(self.happened)
         self.happened = []
         return results

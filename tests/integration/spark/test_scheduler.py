@@ -172,6 +172,24 @@ def test_a_table_that_cannot_go_on_is_suspended_and_the_others_run(
     assert_equal_to_query(db, "reader")
 
 
+def test_a_table_that_waits_too_long_is_said_to_be_late_and_well_again(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    promise = {"sla": "2 minutes", "target_lag": "90 seconds"}
+    db.create("t", "SELECT id FROM orders", schedule="1 minute", options=promise)
+    db.tick()
+    db.close_gate("orders", "the load runs")
+    shop.orders.append((9, 10, "1.00", "i"))
+    for seconds in (1, 100, 60):
+        clock.forward(seconds)
+        assert db.tick() == []
+    db.open_gate("orders")
+    clock.forward(5)
+    assert names(db.tick()) == ["t"]
+    kinds = [event.kind for event in reversed(db.events("t"))]
+    assert kinds == ["held", "freshness-at-risk", "freshness-late", "released", "freshness-ok"]
+
+
 def test_an_abnormal_volume_blows_the_fuse_and_a_person_lets_it_through(
     db: StreamTables, shop: Shop, clock: Clock
 ) -> None:
