@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 
 from streamtables.api import StreamTables
@@ -46,12 +47,14 @@ class Soak:
     def run(self, minutes: float) -> int:
         """Make trouble for some minutes, look at everything, and say what was found."""
         until = time.monotonic() + 60 * minutes
+        # Each kind comes as often as it is listed, in an order that nobody knows.
+        trouble = cycle(self.chance.sample(TROUBLE, len(TROUBLE)))
         for _ in range(2):
             self.leaders.start()
         with self._writer() as writer:
             wait_for(lambda: self.db.epoch() > 0, "filled", 600)
             while time.monotonic() < until:
-                self._trouble(self.chance.choice(TROUBLE))
+                self._trouble(next(trouble))
                 self._wait(self.chance.uniform(*SECONDS_BETWEEN))
                 self.audit.look()
                 print(self._line(), flush=True)
