@@ -28,6 +28,7 @@ from tests.support.leaders import LEASE_SECONDS, PATIENCE_SECONDS, Leaders, Proc
 BOUNDARIES = ("pins-chosen", "delta-computed", "committed", "recorded")
 TROUBLE = ("fault", "fault", "fault", "kill", "kill at", "stop", "stop at")
 SECONDS_BETWEEN = (5.0, 20.0)
+MOVE_SECONDS = 60.0
 DEPTH = 10
 
 
@@ -56,6 +57,7 @@ class Soak:
             while time.monotonic() < until:
                 self._trouble(next(trouble))
                 self._wait(self.chance.uniform(*SECONDS_BETWEEN))
+                self._wait_for_a_move()
                 self.audit.look()
                 print(self._line(), flush=True)
             writer.send_signal(signal.SIGTERM)
@@ -95,6 +97,15 @@ class Soak:
                 self.leaders.running.remove(one)
                 self.leaders.start()
                 self.counts["processes followed"] += 1
+
+    def _wait_for_a_move(self) -> None:
+        """Give whoever leads now the time that a Spark takes to start."""
+        before, until = self.db.epoch(), time.monotonic() + MOVE_SECONDS
+        while self.db.epoch() == before:
+            if time.monotonic() > until:
+                self.counts[f"waits of {MOVE_SECONDS:.0f} s in which nothing moved"] += 1
+                return
+            time.sleep(0.1)
 
     def _settle(self) -> None:
         """Let the tables reach what was written last, then end the processes."""
