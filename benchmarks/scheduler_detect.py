@@ -115,11 +115,11 @@ def _captured(db: StreamTables, server: PostgresServer, name: str, count: int) -
     """Capture some tables of a new database; their first copy needs no Spark."""
     db._around.postgres.copy = copied_by_deltalake
     with psycopg.connect(server.url, autocommit=True) as root:
-        root.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]  # our own name
+        root.execute(f"CREATE DATABASE {name}")
     with psycopg.connect(server.url_of(name), autocommit=True) as connection:
         for number in range(count):
             table = f"t{number}"
-            connection.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, amount int)")  # type: ignore[call-overload]  # as above
+            connection.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, amount int)")
     for number in range(count):
         capture = name.split("_")[0]
         db.add_source(

@@ -65,7 +65,7 @@ class Sides:
         for number in range(WARM_UP + rounds):
             self.change(rows)
             self.clock.forward(60)
-            for name in ways if number % 2 else reversed(ways):
+            for name in ways if number % 2 else reversed(list(ways)):
                 began = perf_counter()
                 ways[name]()
                 seconds[name].append(perf_counter() - began)

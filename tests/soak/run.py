@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 
 from streamtables.api import StreamTables
@@ -27,6 +28,7 @@ from tests.support.leaders import LEASE_SECONDS, PATIENCE_SECONDS, Leaders, Proc
 BOUNDARIES = ("pins-chosen", "delta-computed", "committed", "recorded")
 TROUBLE = ("fault", "fault", "fault", "kill", "kill at", "stop", "stop at")
 SECONDS_BETWEEN = (5.0, 20.0)
+MOVE_SECONDS = 60.0
 DEPTH = 10
 
 
@@ -46,13 +48,16 @@ class Soak:
     def run(self, minutes: float) -> int:
         """Make trouble for some minutes, look at everything, and say what was found."""
         until = time.monotonic() + 60 * minutes
+        # Each kind comes as often as it is listed, in an order that nobody knows.
+        trouble = cycle(self.chance.sample(TROUBLE, len(TROUBLE)))
         for _ in range(2):
             self.leaders.start()
         with self._writer() as writer:
             wait_for(lambda: self.db.epoch() > 0, "filled", 600)
             while time.monotonic() < until:
-                self._trouble(self.chance.choice(TROUBLE))
+                self._trouble(next(trouble))
                 self._wait(self.chance.uniform(*SECONDS_BETWEEN))
+                self._wait_for_a_move()
                 self.audit.look()
                 print(self._line(), flush=True)
             writer.send_signal(signal.SIGTERM)
@@ -92,6 +97,15 @@ class Soak:
                 self.leaders.running.remove(one)
                 self.leaders.start()
                 self.counts["processes followed"] += 1
+
+    def _wait_for_a_move(self) -> None:
+        """Give whoever leads now the time that a Spark takes to start."""
+        before, until = self.db.epoch(), time.monotonic() + MOVE_SECONDS
+        while self.db.epoch() == before:
+            if time.monotonic() > until:
+                self.counts[f"waits of {MOVE_SECONDS:.0f} s in which nothing moved"] += 1
+                return
+            time.sleep(0.1)
 
     def _settle(self) -> None:
         """Let the tables reach what was written last, then end the processes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
@@ -58,23 +58,27 @@ class Sighting:
         sources = sources_of(self.snapshot, self.tables)
         consumed = self._consumed()
         self.broken |= self.around.postgres.drain(sources)
+        mirrors = any(source.kind == "postgres" for source in sources)
+        drained = self.around.postgres.pins() if mirrors else {}
         for source in sources:
             if source.id in self.broken:
                 continue
             try:
-                position = self._position(source, consumed)
+                position = self._position(source, consumed, drained)
             except StreamTablesError as error:
                 self.broken[source.id] = error
                 continue
             self.positions[source.id] = position
             self.drift[source.id] = notes_on(source, position.drift)
 
-    def _position(self, source: Source, consumed: Frontier) -> SourcePosition:
+    def _position(
+        self, source: Source, consumed: Frontier, drained: Mapping[InputId, Version]
+    ) -> SourcePosition:
         position = self.around.watch.look(source, consumed.get(source.id))
         if source.kind != "postgres":
             return position
         # The head of a mirror may be ahead of the other mirrors; a recorded drain never is.
-        return replace(position, version=self.around.postgres.pinned(source))
+        return replace(position, version=self.around.postgres.pinned(source, drained))
 
     def _take_over_sources(self) -> bool:
         """Accept sources that became something else; the catalog then has to be read again."""

@@ -177,16 +177,19 @@ class PostgresCapture:
         drains = self.shop.catalog.last_drains().values()
         return {key: version for drain in drains for key, version in drain.versions.items()}
 
-    def pinned(self, source: Source) -> Version:
-        """Return the version of a mirror that the last recorded drain names."""
-        capture = self.shop.catalog.captures()[source.id]
-        drain = self.shop.catalog.last_drain(capture.database)
-        if drain is None or source.id not in drain.versions:
+    def pinned(self, source: Source, pins: Mapping[InputId, Version] | None = None) -> Version:
+        """Return the version of a mirror that the last recorded drain names.
+
+        Mirrors that are read together need the same `pins`: another process may record the next
+        drain between two questions.
+        """
+        version = (self.pins() if pins is None else pins).get(source.id)
+        if version is None:
             raise SourceMissingError(
                 f'the mirror of source "{source.name}" has not been drained yet',
                 hint="Refresh again when its server answers.",
             )
-        return drain.versions[source.id]
+        return version
 
     def _drain(
         self, known: CapturedDatabase, mirrors: Sequence[Source]
