@@ -65,7 +65,7 @@ def test_a_change_waits_for_its_time_or_is_followed_at_once(
 ) -> None:
     db.create("slow", REVENUE, schedule="10 minutes")
     db.create("fast", "SELECT id FROM orders", schedule="on change at most every 5 seconds")
-    assert names(db.tick()) == ["slow", "fast"]
+    assert sorted(names(db.tick())) == ["fast", "slow"]
     change(shop)
     clock.forward(4)
     assert db.tick() == []
