@@ -11,6 +11,7 @@ from streamtables.errors import (
     CommitConflictError,
     FullForbiddenError,
     HistoryGoneError,
+    InternalError,
     StreamTablesError,
     TableDamagedError,
 )
@@ -63,6 +64,14 @@ class RefreshOne:
                 now = self.around.clock()
                 self.around.catalog.set_state(self.task.table.id, "damaged", str(error), at=now)
             return recording.failed(error)
+        except Exception as error:
+            # A bug: this table stops, the others of the round run on.
+            fault = InternalError(
+                f'the refresh of "{self.task.table.name}" met an unexpected fault',
+                detail=f"{type(error).__name__}: {error}",
+            )
+            fault.__cause__ = error
+            return recording.failed(fault)
 
     @property
     def _is_current(self) -> bool:

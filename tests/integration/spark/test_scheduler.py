@@ -15,10 +15,14 @@ from streamtables.engine.session import SparkSessions
 from streamtables.errors import (
     AnotherLeaderError,
     ConfigError,
+    InternalError,
     NotFoundError,
     RefreshTimeoutError,
     WouldMixError,
 )
+from streamtables.refresh.one import RefreshOne
+from streamtables.refresh.recording import Recording
+from streamtables.refresh.results import Refresh
 from streamtables.settings import Settings
 from tests.support.shop import REVENUE, Shop, change, open_shop
 from tests.support.spark_oracle import assert_equal_to_query, stored_bag
@@ -72,7 +76,7 @@ def test_a_change_waits_for_its_time_or_is_followed_at_once(
 ) -> None:
     db.create("slow", REVENUE, schedule="10 minutes")
     db.create("fast", "SELECT id FROM orders", schedule="on change at most every 5 seconds")
-    assert set(names(db.tick())) == {"slow", "fast"}
+    assert sorted(names(db.tick())) == ["fast", "slow"]
     change(shop)
     clock.forward(4)
     assert db.tick() == []
@@ -188,6 +192,29 @@ def test_a_table_that_waits_too_long_is_said_to_be_late_and_well_again(
     assert names(db.tick()) == ["t"]
     kinds = [event.kind for event in reversed(db.events("t"))]
     assert kinds == ["held", "freshness-at-risk", "freshness-late", "released", "freshness-ok"]
+
+
+def test_a_bug_in_one_refresh_suspends_its_table_after_three_times_and_no_other(
+    db: StreamTables, shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.create("bad", "SELECT id FROM orders", schedule="1 minute")
+    db.create("well", "SELECT count(*) AS n FROM orders", schedule="1 minute")
+    whole = RefreshOne._refreshed
+
+    def buggy(self: RefreshOne, recording: Recording) -> Refresh:
+        if self.task.table.name == "bad":
+            raise KeyError("a bug")
+        return whole(self, recording)
+
+    monkeypatch.setattr(RefreshOne, "_refreshed", buggy)
+    for _ in range(3):
+        results = {result.table: result for result in db.tick()}
+        assert results["bad"].error is not None
+        assert results["bad"].error.code == InternalError.code
+        clock.forward(30)
+    assert {t.name: t.state for t in db.stream_tables()} == {"bad": "suspended", "well": "active"}
+    assert_equal_to_query(db, "well")
+    assert db.events("bad")[0].kind == "suspended"
 
 
 def test_an_abnormal_volume_blows_the_fuse_and_a_person_lets_it_through(
