@@ -28,7 +28,7 @@ from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
-from streamtables.refresh.recording import Recording
+from streamtables.refresh.recording import NOTHING_CHANGED, Recording
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.sighting import Sighting
 from streamtables.refresh.stopwatch import Stopwatch
@@ -82,7 +82,9 @@ class Round:
         tables = {table.id: table for table in self.tables}
         inputs = {key: [item.id for item in table.inputs] for key, table in tables.items()}
         done = self.runner(tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins))
-        self.around.catalog.record_epoch(tables, self.around.clock())
+        # Nothing changed, nothing moved: the commonest refresh of all costs no more than that.
+        if any(result.reason.code != NOTHING_CHANGED.code for result in done.values()):
+            self.around.catalog.record_epoch(tables, self.around.clock())
         return [done[key] for key in tables if key in done]
 
     def _look(self) -> None:

@@ -5,7 +5,7 @@ An idle tick asks the catalog one question, its lease; everything else is compar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -28,6 +28,7 @@ from streamtables.scheduler.pressure import PressureGauge
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.workers import Workers
 from streamtables.sources.heads import Heads
+from streamtables.sources.postgres.following import Following
 
 HOLD_SECONDS = 5.0
 """After how long a table that is held back is looked at again."""
@@ -45,10 +46,12 @@ class Ticker:
     ticks: int = 0
     change_reads: int = 0
     """How many windows of changes the rounds of this process have read."""
+    following: Following = field(init=False)
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
 
     def __post_init__(self) -> None:
+        self.following = Following(self.around.postgres)
         self.gauge = PressureGauge(self.around.settings)
         self.housekeeping = Housekeeping(self.around)
 
@@ -82,6 +85,7 @@ class Ticker:
         if self.book is None or self.book.generation != generation:
             snapshot, rules = self.around.catalog.snapshot(), self.around.catalog.rules()
             self.book = Book.of(snapshot, rules, now, self.book)
+            self.following.forget()
         return self.book
 
     def _detect(self, book: Book, now: datetime) -> None:
@@ -89,7 +93,7 @@ class Ticker:
         moved = self.heads.moved(source for source in book.watched if source.kind != "postgres")
         mirrors = [source for source in book.watched if source.kind == "postgres"]
         positions = {source.id: self._position(book, source) for source in moved}
-        positions |= self._drained(book, mirrors)
+        positions |= self.following.moved(mirrors)
         for key in [key for key, at in positions.items() if at is None]:
             self.heads.forget(key)
         changed = [key for key, at in positions.items() if book.note_source(key, at)]
@@ -103,15 +107,6 @@ class Ticker:
         except StreamTablesError:
             # The refresh that needs the source fails on it, and says so.
             return None
-
-    def _drained(self, book: Book, mirrors: Sequence[Source]) -> Mapping[InputId, Version | None]:
-        if not mirrors:
-            return {}
-        broken = self.around.postgres.drain(mirrors)
-        pinned = self.around.postgres.pins()
-        return {
-            source.id: None if source.id in broken else pinned.get(source.id) for source in mirrors
-        }
 
     def _starts(self, book: Book, key: InputId, now: datetime) -> bool:
         """Whether a table that is due is to be refreshed now; why not is noted."""

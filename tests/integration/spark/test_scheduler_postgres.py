@@ -64,6 +64,23 @@ def test_tables_on_different_mirrors_are_read_at_one_drain(
     assert {row.id for row in together["all_children"].collect()} == {1, 2}
 
 
+def test_an_idle_tick_asks_the_catalog_one_question_and_each_database_one(
+    db: StreamTables, shop: psycopg.Connection
+) -> None:
+    add(db, shop)
+    db.create("n", "SELECT count(*) AS n FROM children", schedule="on change")
+    assert len(db.tick()) == 1
+    for _ in range(3):
+        # What a drain leaves behind on the server is a transaction too.
+        db.tick()
+    before = db._catalog.queries
+    assert db.tick() == []
+    assert db._catalog.queries == before + 1
+    shop.execute("INSERT INTO children VALUES (2, 1)")
+    assert [result.outcome for result in db.tick()] == ["applied"]
+    assert_equal_to_query(db, "n")
+
+
 def test_a_paused_table_keeps_its_readers_from_mixing_two_drains(
     db: StreamTables, shop: psycopg.Connection
 ) -> None:

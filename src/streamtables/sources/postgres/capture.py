@@ -54,6 +54,15 @@ SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text || '
 """
 
 
+@dataclass(frozen=True)
+class Drained:
+    """What came of draining some databases."""
+
+    errors: dict[InputId, StreamTablesError]
+    quiet: bool
+    """Whether nothing can have happened in any of them."""
+
+
 @dataclass
 class PostgresCapture:
     """The captured tables of one warehouse."""
@@ -116,7 +125,7 @@ class PostgresCapture:
                 reason = f"captured by {capture.mode}"
                 event = CaptureEvent(source_id, self.shop.clock(), "added", reason)
                 self.shop.catalog.add_captured_source(made, capture, event)
-        self._drain(self.shop.catalog.captured_databases()[database], [made])
+        self._drained(self.shop.catalog.captured_databases()[database], [made])
         return made
 
     def drop(self, source: Source) -> Source:
@@ -152,18 +161,32 @@ class PostgresCapture:
 
     def drain(self, sources: Iterable[Source]) -> dict[InputId, StreamTablesError]:
         """Bring the mirrors of some sources to the present; return what went wrong, by source."""
-        wanted = {source.id: source for source in sources if source.kind == "postgres"}
+        wanted = [source for source in sources if source.kind == "postgres"]
         if not wanted:
             return {}
+        return self.drain_known(self.shop.catalog.captured_databases().values(), wanted).errors
+
+    def drain_known(
+        self, databases: Iterable[CapturedDatabase], wanted: Sequence[Source]
+    ) -> Drained:
+        """Bring mirrors to the present, of databases as they were known at some moment.
+
+        What is no longer so is noticed: a database is quiet only if its mirrors stand where the
+        drain that is known left them.
+        """
         errors: dict[InputId, StreamTablesError] = {}
-        for known in self.shop.catalog.captured_databases().values():
+        quiet = True
+        for known in databases:
             here = {capture.source_id for capture in known.captures}
-            mirrors = [source for key, source in wanted.items() if key in here]
+            mirrors = [source for source in wanted if source.id in here]
             try:
-                errors |= self._drain(known, mirrors) if mirrors else {}
+                if mirrors:
+                    drain = self._drained(known, mirrors)
+                    errors |= drain.errors
+                    quiet = quiet and drain.seen is None
             except StreamTablesError as error:
                 errors |= {source.id: error for source in mirrors}
-        return errors
+        return Drained(errors, quiet and not errors)
 
     def looks_quiet(self, database: str) -> bool:
         """Whether nothing can have happened to captured tables since their last recorded drain."""
@@ -191,9 +214,7 @@ class PostgresCapture:
             )
         return version
 
-    def _drain(
-        self, known: CapturedDatabase, mirrors: Sequence[Source]
-    ) -> dict[InputId, StreamTablesError]:
+    def _drained(self, known: CapturedDatabase, mirrors: Sequence[Source]) -> DatabaseDrain:
         drain = DatabaseDrain(
             known.name,
             _server(known),
@@ -205,7 +226,7 @@ class PostgresCapture:
         done = drain.run()
         if done is not None and drain.seen is not None and not drain.errors:
             self._lookout.note(done, drain.seen)
-        return drain.errors
+        return drain
 
     def _captives(self, database: str) -> tuple[Captive, ...]:
         captures = self.shop.catalog.captures()
