@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import count
 from typing import Any, ClassVar
 
 import duckdb
@@ -26,10 +28,14 @@ _TYPES = {
 }
 
 
+_KEPT_STATEMENTS = 300
+
+
 class _Store:
     """A DuckDB that tests use in turn, and what it was told to hold.
 
-    Opening one, and making its tables, takes longer than all that a test does with them.
+    Opening one, making its tables and planning its statements takes longer than all that a test
+    does with them, so tables are refilled and statements that come again are prepared.
     """
 
     free: ClassVar[list[_Store]] = []
@@ -38,13 +44,20 @@ class _Store:
         self.connection = duckdb.connect(
             config={"threads": 1, "memory_limit": "2GB", "max_temp_directory_size": "0B"}
         )
-        self.filled: set[tuple[str, str]] = set()
+        self.broken = False
+        self.filled: dict[tuple[str, str], object] = {}
+        """Which tables have rows, and the list that they were given, if it was a list."""
         self._columns: dict[tuple[str, str], Columns] = {}
         self._views: dict[str, str] = {}
+        self._made: dict[str, str] = {}
+        self._statements: OrderedDict[str, str | None] = OrderedDict()
+        self._numbers = count()
         self.connection.execute("SET TimeZone = 'UTC'")
         # For a few rows a better plan is not worth its price, and some of the optimizer's rules
         # fail on statements as deep as ours.
         self.connection.execute("PRAGMA disable_optimizer")
+        # The plan of a sorted range join runs only once, and prepared ones run again.
+        self.connection.execute("SET nested_loop_join_threshold = 1000000000")
         # Spark's name for what a scalar subquery of two rows does.
         self.connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
         for schema in ("before", "after", "changes"):
@@ -58,19 +71,51 @@ class _Store:
         body = ", ".join(f'"{item}" {_TYPES.get(type_, type_)}' for item, type_ in columns.items())
         self.connection.execute(f'CREATE OR REPLACE TABLE "{schema}"."{name}" ({body})')
         self._columns[schema, name] = dict(columns)
+        self.filled.pop((schema, name), None)
         self._views.clear()
+        self._made.clear()
 
     def empty(self, schema: str, name: str) -> None:
         """Take the rows out of a table."""
         if (schema, name) in self.filled:
-            self.connection.execute(f'DELETE FROM "{schema}"."{name}"')
-            self.filled.discard((schema, name))
+            self.run(f'DELETE FROM "{schema}"."{name}"')
+            del self.filled[schema, name]
+
+    def holds(self, schema: str, name: str, rows: object) -> bool:
+        """Whether a table was given this very list, and nothing else since."""
+        return self.filled.get((schema, name)) is rows
 
     def view(self, name: str, body: str) -> None:
         """Have a view."""
         if self._views.get(name) != body:
             self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS {body}')
             self._views[name] = body
+
+    def made(self, name: str, body: str, *, temporary: bool = False) -> None:
+        """Have a table with the rows of a query."""
+        if self._made.get(name) == body:
+            self.run(f'DELETE FROM "{name}"')
+            self.run(f'INSERT INTO "{name}" {body}')
+            return
+        kind = "TEMP TABLE" if temporary else "TABLE"
+        self.connection.execute(f'CREATE OR REPLACE {kind} "{name}" AS {body}')
+        self._made[name] = body
+
+    def run(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement; from the second time on it is prepared."""
+        known = self._statements.pop(sql, "")
+        if known == "":
+            self._statements[sql] = None
+            return self.connection.execute(sql)
+        if known is None:
+            known = f"statement_{next(self._numbers)}"
+            self.connection.execute(f"PREPARE {known} AS {sql}")
+        self._statements[sql] = known
+        if len(self._statements) > _KEPT_STATEMENTS:
+            _, oldest = self._statements.popitem(last=False)
+            if oldest:
+                self.connection.execute(f"DEALLOCATE {oldest}")
+        return self.connection.execute(f"EXECUTE {known}")
 
 
 @dataclass(frozen=True)
@@ -110,11 +155,13 @@ class Database:
 
     def close(self) -> None:
         """Leave the connection to the next one, which empties the tables it needs."""
-        _Store.free.append(self._store)
+        if not self._store.broken:
+            _Store.free.append(self._store)
 
-    def keep(self, table: str) -> None:
-        """Say that a table was given rows by a statement, so that they are replaced later."""
-        self._store.filled.add(("main", table))
+    def make(self, table: str, body: str, *, temporary: bool = False) -> None:
+        """Have a table with the rows of a query."""
+        self._store.made(table, body, temporary=temporary)
+        self._store.filled["main", table] = None
 
     def view(self, name: str, body: str) -> None:
         """Define a view."""
@@ -123,8 +170,9 @@ class Database:
     def fill(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
         """Set the rows of a table before the first refresh."""
         self.rows[table] = [tuple(row) for row in rows]
-        for schema in ("main", "before", "after"):
-            self.replace_rows(table, self.rows[table], schema)
+        self.replace_rows(table, self.rows[table], "after")
+        for schema in ("main", "before"):
+            self._copy_rows(table, "after", schema)
 
     def apply(self, batch: Batch) -> None:
         """Move every table from before to after by one batch of changes."""
@@ -132,18 +180,24 @@ class Database:
             before, changes = self.rows[table], batch.get(table, ())
             after = _changed(before, changes)
             self.rows[table] = after
-            self.replace_rows(table, before, "before")
+            self._copy_rows(table, "after", "before")
             self.replace_rows(table, after, "after")
-            self.replace_rows(table, after, "main")
+            self._copy_rows(table, "after", "main")
             netted = [(*row, weight) for row, weight in net_changes(changes)]
             self.replace_rows(table, netted, "changes")
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run a statement and return its rows."""
         try:
-            return self._connection.execute(sql, list(values)).fetchall()
+            if values:
+                return self._connection.execute(sql, list(values)).fetchall()
+            return self._store.run(sql).fetchall()
         except duckdb.OutOfMemoryException:
             return self._optimised(sql, values)
+        except (duckdb.InternalException, duckdb.FatalException):
+            # A bug of DuckDB's, after which it answers nothing more.
+            self._store.broken = True
+            raise
 
     def _optimised(self, sql: str, values: Sequence[Any]) -> list[Row]:
         """Run a statement whose plain plan is a product of all its tables."""
@@ -164,17 +218,32 @@ class Database:
 
     def replace_rows(self, table: str, rows: Sequence[Sequence[Any]], schema: str = "main") -> None:
         """Give a table other rows."""
+        if self._store.holds(schema, table, rows):
+            return
         self._store.empty(schema, table)
         if rows:
-            self._store.filled.add((schema, table))
+            self._store.filled[schema, table] = rows
             one = f"({', '.join('?' * len(rows[0]))})"
             values = [value for row in rows for value in row]
             self._connection.execute(
                 f'INSERT INTO "{schema}"."{table}" VALUES {", ".join([one] * len(rows))}', values
             )
 
+    def _copy_rows(self, table: str, source: str, target: str) -> None:
+        """Give a table of one schema the rows of that in another."""
+        filled = self._store.filled
+        rows = filled.get((source, table))
+        if rows is not None and self._store.holds(target, table, rows):
+            return
+        self._store.empty(target, table)
+        if (source, table) in filled:
+            filled[target, table] = rows
+            self._store.run(f'INSERT INTO "{target}"."{table}" FROM "{source}"."{table}"')
 
-def _changed(before: Sequence[Row], changes: Sequence[Change]) -> list[Row]:
+
+def _changed(before: list[Row], changes: Sequence[Change]) -> list[Row]:
+    if not changes:
+        return before
     images = [tuple(canonical(value) for value in row) for row in before]
     after = list(before)
     for change in changes:

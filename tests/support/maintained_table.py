@@ -40,9 +40,7 @@ class MaintainedTable:
                 self._view(table, version, f'SELECT * FROM "{version}"."{table}"')
         full = plan.maintenance.full()
         self.rows = self._run(full)
-        body = _duckdb(full.sql)
-        database.query(f'CREATE OR REPLACE TABLE "{STORED}" AS {body}')
-        database.keep(STORED)
+        database.make(STORED, _duckdb(full.sql))
 
     def refresh(
         self, changed: frozenset[str], way: Way, *, parts: bool = True
@@ -89,10 +87,7 @@ class MaintainedTable:
         types = ", ".join(f'CAST(NULL AS {item.type}) AS "{item.name}"' for item in state.states)
         shown = "".join(f'"{inner}", ' for inner, _ in state.group)
         source = _duckdb(programs.contributions.sql)
-        self.database.query(
-            f'CREATE OR REPLACE TABLE "{STATE}" AS SELECT {shown}{types} FROM ({source}) LIMIT 0'
-        )
-        self.database.keep(STATE)
+        self.database.make(STATE, f"SELECT {shown}{types} FROM ({source}) LIMIT 0")
         self.database.replace_rows(STATE, groups)
         made = self._run(table.state_rows)
         added = {_loose_key(row[:-1]) for row in delta if row[-1] > 0}
@@ -129,8 +124,7 @@ class MaintainedTable:
 
     def _run(self, program: Program) -> list[tuple[Any, ...]]:
         for step in program.steps:
-            body = _duckdb(step.sql)
-            self.database.query(f'CREATE OR REPLACE TEMP TABLE "{step.name}" AS {body}')
+            self.database.make(step.name, _duckdb(step.sql), temporary=True)
         return self.database.query(_duckdb(program.sql))
 
 
