@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler golden docs constraints clean
+.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh golden docs constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench-postgres: setup ## measure PostgreSQL sources: writers, layout, load, firs
 
 bench-scheduler: setup ## measure the scheduler: idle ticks, looks, shared reads, graphs; ARGS=--quick for small sizes
 	@$(BIN)/python -m benchmarks.scheduler $(ARGS)
+
+bench-refresh: setup ## measure mode auto against always full and always by changes, at all sizes of change
+	@$(BIN)/python -m benchmarks.refresh $(ARGS)
 
 golden: setup ## rewrite the golden files; review the difference like code
 	@$(PYTEST) -q tests/golden --update-golden $(ARGS)

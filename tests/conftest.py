@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
 
 # The rules are what most tests are about, so no refresh may compute the whole query instead.
-os.environ["STREAMTABLES_WHOLE_FROM_SECONDS"] = "86400"
+os.environ["STREAMTABLES_CHOOSE_FROM_SECONDS"] = "86400"
 
 # A query on an engine takes long enough that a per-example deadline measures the machine's load.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -52,7 +52,9 @@ def spark_sessions() -> Iterator[SparkSessions]:
     from streamtables.settings import load_settings
 
     started = SparkSettings(
-        jars_dir=load_settings().jars_dir, master="local[2]", driver_memory="4g"
+        jars_dir=load_settings().jars_dir,
+        master="local[2]",
+        driver_memory="4g",
     )
     sessions = SparkSessions(started)
     yield sessions

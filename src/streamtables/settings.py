@@ -144,6 +144,21 @@ class Settings:
         high=10**12,
         help="Changed rows of a source that may wait for its slowest table; 0 does not look.",
     )
+    choose_from_seconds: float = _seconds(
+        0.5,
+        help="Changes that are predicted to take less are followed; from here on the fastest way "
+        "is taken.",
+    )
+    cost_cache_capacity: int = _whole(
+        256, low=1, high=1_000_000, help="Stream tables whose past timings are kept in memory."
+    )
+    cost_explore_after: int = _whole(
+        20,
+        low=0,
+        high=100_000,
+        help="After how many refreshes another way is measured again, if it may be about as fast; "
+        "0 for never.",
+    )
     driver_rows_max: int = _whole(
         10_000,
         low=0,
@@ -219,11 +234,6 @@ class Settings:
     snapshot_parts: int = _whole(
         8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
     )
-    whole_from_seconds: float = _seconds(
-        1.0,
-        help="From this time on a refresh may compute the whole query and compare, if faster.",
-    )
-
     worker_pool_size: str = _text(
         "auto",
         pattern=r"auto|[0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]",

@@ -2,51 +2,27 @@
 
     full       the query anew, in the place of all stored rows
     changes    what the changes do to the stored rows, by the rules of the compiler
+    merge      the same, computed and written by Spark, for changes that are too many otherwise
     whole      the query anew, compared with the stored rows; only what differs is written
 
-The last two are differential.  `whole` is the ceiling: where the tables are small or the query is
-deep, following changes can take longer than the query itself.  What the last refreshes took tells;
-now and then the slower way is tried again.
+All but the first are differential.  Where several are open, the one that is predicted to take the
+least is taken.  `whole` is the ceiling: where tables are small or the query is deep, following
+changes can take longer than the query itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from streamtables.refresh.cost_model import Prediction, Way, bounded
 from streamtables.refresh.results import Reason
 
-Way = Literal["full", "changes", "whole"]
-
-_TRIED_AGAIN_AFTER = 20
-"""How many refreshes by another way pass before changes are tried again."""
-_SMALLER_BY = 4
-"""A change that is this much smaller than the last one is worth another try."""
-_WORTH_A_TRY = 0.7
-"""The share of a full refresh's time from which on `whole` may be faster than changes."""
-_WORTH_A_TRY_WHEN_COLD = 0.35
-"""The same share of a first fill, which also makes the table and reads what nobody has read."""
-
-
-@dataclass(frozen=True)
-class Timing:
-    """What one refresh took, and how many changed rows it had."""
-
-    seconds: float
-    rows: int = 0
-    cold: bool = False
-    """Whether it was a first fill, which takes longer than the same refresh later."""
-
-
-@dataclass(frozen=True)
-class Past:
-    """The last refresh of each way; None for one that was not taken lately."""
-
-    full: Timing | None = None
-    changes: Timing | None = None
-    whole: Timing | None = None
-    since_changes: int = 0
-    """How many refreshes came after the last one that followed changes."""
+_FASTER_BY = 0.9
+"""Another way than by changes has to take less than this share of their time."""
+_EXPLORED_UP_TO = 2.0
+"""A way that is predicted to take more than this many times the best one is never tried out."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +36,21 @@ class Facts:
     refusal: str | None = None
     rebuild: str | None = None
     """Why changes alone cannot lead on: lost history, a source made anew, …"""
+    full_allowed: bool = True
+    """Whether a full refresh may be chosen because it is faster."""
     changed_rows: int | None = None
     source_rows: int | None = None
     full_threshold: float = 0.3
     small: bool = True
     """Whether the changes fit the driver."""
-    comparable: bool = True
-    """Whether all stored rows fit the driver."""
-    whole_from_seconds: float = 1.0
+    choose_from_seconds: float = 0.5
     """What takes less is not worth another way."""
-    past: Past = Past()
+    predicted: Mapping[Way, Prediction] = field(default_factory=dict, hash=False)
+    """What each way that is open would take; nothing while too little is known."""
+    untried: Mapping[Way, int] = field(default_factory=dict, hash=False)
+    """How many refreshes ago each way was last taken."""
+    explore_after: int = 20
+    """After how many refreshes another way is tried out again; 0 for never."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +70,13 @@ def decide(facts: Facts) -> Decision:
     """Choose the way of one refresh."""
     if (must := _must_be_full(facts)) is not None:
         return Decision("full", must)
-    if facts.small and facts.comparable and (faster := _whole_is_faster(facts)) is not None:
-        return Decision("whole", Reason("whole-was-faster", faster))
-    if facts.table_mode == "auto" and (cheaper := _full_is_cheaper(facts)) is not None:
-        return Decision("full", cheaper)
-    return Decision("changes", Reason("changes", _changes_text(facts)))
+    changes: Way = "changes" if facts.small else "merge"
+    followed = Decision(changes, Reason("changes", _changes_text(facts)))
+    if changes not in facts.predicted:
+        return _by_share(facts) or followed
+    if facts.predicted[changes].seconds < facts.choose_from_seconds:
+        return followed
+    return _by_prediction(facts, changes) or followed
 
 
 def _must_be_full(facts: Facts) -> Reason | None:
@@ -112,54 +95,68 @@ def _must_be_full(facts: Facts) -> Reason | None:
     return None
 
 
-def _whole_is_faster(facts: Facts) -> str | None:
-    """Say why the query is rather computed whole and compared; None when changes are followed."""
-    changes = _lasting(facts)
-    if changes is None or changes.seconds < facts.whole_from_seconds:
-        return None
-    took = f"{_changes_text(facts)}; following changes took {changes.seconds:.1f} s"
-    if (whole := facts.past.whole) is not None:
-        if whole.seconds >= changes.seconds:
-            return None
-        return f"{took}, computing the query and comparing {whole.seconds:.1f} s"
-    full = facts.past.full
-    if full is None:
-        return None
-    share = _WORTH_A_TRY_WHEN_COLD if full.cold else _WORTH_A_TRY
-    if changes.seconds < share * full.seconds:
-        return None
-    return (
-        f"{took}, a full refresh {full.seconds:.1f} s: computing the query and comparing is tried"
-    )
-
-
-def _lasting(facts: Facts) -> Timing | None:
-    """Return what following changes took, unless that is long ago or says little of these."""
-    past = facts.past.changes
-    if past is None or facts.past.since_changes >= _TRIED_AGAIN_AFTER:
-        return None
-    far_smaller = (facts.changed_rows or 0) * _SMALLER_BY < past.rows
-    return None if facts.small and far_smaller else past
-
-
-def _full_is_cheaper(facts: Facts) -> Reason | None:
+def _by_share(facts: Facts) -> Decision | None:
+    """Choose by the share of rows that changed, where nothing better is known."""
     changed, rows = facts.changed_rows, facts.source_rows
-    if changed is not None and rows and not facts.small and changed > facts.full_threshold * rows:
-        share = f"{changed:,} changed rows against {rows:,} in the changed sources"
-        return Reason("large-change", f"{share}: recomputing is cheaper")
-    full, last = facts.past.full, _lasting(facts)
-    if full is None or last is None or (facts.small and facts.comparable):
+    if facts.small or changed is None or not rows or not _may_be_full(facts):
         return None
-    predicted = last.seconds
-    if not facts.small:
-        predicted *= (changed or 0) / last.rows if last.rows else 0.0
-    if predicted <= full.seconds:
+    if changed <= facts.full_threshold * rows:
         return None
-    return Reason(
-        "full-was-faster",
-        f"the last full refresh took {full.seconds:.1f} s, the changes would take "
-        f"{predicted:.1f} s",
-    )
+    share = f"{changed:,} changed rows against {rows:,} in the changed sources"
+    return Decision("full", Reason("large-change", f"{share}: recomputing is cheaper"))
+
+
+def _by_prediction(facts: Facts, changes: Way) -> Decision | None:
+    """Choose the way that is predicted to take the least; None where that is by changes."""
+    taken = _open_ways(facts, changes)
+    best = min(taken, key=lambda way: taken[way] if way == changes else taken[way] / _FASTER_BY)
+    explored = _worth_a_try(facts, taken, best)
+    if explored is not None:
+        text = f"{_compared(facts, taken)}; not taken for long, so it is measured again"
+        return Decision(explored, Reason("explored", text))
+    if best == changes:
+        return None
+    return Decision(best, Reason(f"{best}-was-faster", _compared(facts, taken)))
+
+
+def _open_ways(facts: Facts, changes: Way) -> dict[Way, float]:
+    """Return what each way that may be taken is predicted to take."""
+    full = facts.predicted.get("full")
+    found: dict[Way, float] = {}
+    for way, guess in facts.predicted.items():
+        if way == "full" and not _may_be_full(facts):
+            continue
+        if way in (changes, "full", "whole"):
+            found[way] = (bounded(guess, full) if full else guess).seconds
+    return found
+
+
+def _may_be_full(facts: Facts) -> bool:
+    return facts.table_mode == "auto" and facts.full_allowed
+
+
+def _worth_a_try(facts: Facts, taken: Mapping[Way, float], best: Way) -> Way | None:
+    """Return a way that was not taken for so long that its time is no longer known."""
+    if not facts.explore_after:
+        return None
+    for way, seconds in taken.items():
+        long_ago = facts.untried.get(way, 0) >= facts.explore_after
+        if way != best and long_ago and seconds <= _EXPLORED_UP_TO * taken[best]:
+            return way
+    return None
+
+
+def _compared(facts: Facts, taken: Mapping[Way, float]) -> str:
+    ways = ", ".join(f"{_WORDS[way]} {seconds:.1f} s" for way, seconds in taken.items())
+    return f"{_changes_text(facts)}; predicted: {ways}"
+
+
+_WORDS: Mapping[Way, str] = {
+    "changes": "following them",
+    "merge": "merging them",
+    "whole": "computing the query and comparing",
+    "full": "a full refresh",
+}
 
 
 def _changes_text(facts: Facts) -> str:

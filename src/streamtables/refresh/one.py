@@ -9,16 +9,15 @@ import pyarrow as pa
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded, TooLarge
 from streamtables.errors import (
     CommitConflictError,
-    FullForbiddenError,
     HistoryGoneError,
     InternalError,
     StreamTablesError,
     TableDamagedError,
 )
 from streamtables.fail_points import reach
-from streamtables.refresh.costs import REMEMBERED, past_of
+from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
-from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.decide import Decision
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,
@@ -32,10 +31,8 @@ from streamtables.refresh.spark_way import SparkRefresh
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
-from streamtables.refresh.whole_way import WholeRefresh, stored_rows_fit
+from streamtables.refresh.whole_way import WholeRefresh
 from streamtables.sources.changes import SharedChanges
-
-Changes = dict[str, pa.Table]
 
 
 @dataclass
@@ -91,30 +88,37 @@ class RefreshOne:
         moved = self.task.clock_moved or small is None
         if small is not None and not moved and not any(r.num_rows for r in small.values()):
             return recording.no_change(NOT_READ, began=False)
-        decision = self._decided(small, recording)
+        choice = self._chosen(small, recording)
         recording.began()
         try:
-            result = self._written(decision, small, recording)
+            result = self._written(choice.decision, small, recording)
         except HistoryGoneError as error:
-            if decision.mode == "full":
+            if choice.decision.mode == "full":
                 raise
             self._lose_history(error)
-            result = self._written(self._decided(None, recording), None, recording)
+            choice = self._chosen(None, recording)
+            result = self._written(choice.decision, None, recording)
         reach("committed")
         if isinstance(result, Superseded):
             return recording.superseded(OVERTAKEN)
-        if result.version is None:
-            return recording.no_change(NO_EFFECT, began=True)
-        return recording.applied(result, result.version)
+        return self._ended(choice, result, recording)
 
-    def _decided(self, small: Changes | None, recording: Recording) -> Decision:
-        facts = self._facts(small)
-        decision = decide(facts)
-        if decision.way == "whole" and not stored_rows_fit(self.task, self.around):
-            decision = decide(replace(facts, comparable=False))
-        recording.decided(decision, rows_in=_rows(small) or 0)
-        self._check_policy(decision)
-        return decision
+    def _ended(self, choice: Choice, result: Applied, recording: Recording) -> Refresh:
+        """Record the refresh, and what it tells of the next one."""
+        self.watch.steps.insert(0, choice.step(result))
+        if result.version is None:
+            answer = recording.no_change(NO_EFFECT, began=True)
+        else:
+            answer = recording.applied(result, result.version)
+        self.around.sizes.note(recording.record)
+        self.around.costs.note(recording.record)
+        return answer
+
+    def _chosen(self, small: Changes | None, recording: Recording) -> Choice:
+        choosing = Choosing(self.task, self.changes, self.around)
+        choice = choosing.choose(small, query_changed=self._query_changed)
+        recording.decided(choice.decision, rows_in=rows_of(small or {}))
+        return choice
 
     def _lose_history(self, error: HistoryGoneError) -> None:
         """Changes alone cannot lead on: note why, so that the table is rebuilt."""
@@ -149,38 +153,6 @@ class RefreshOne:
             self._lose_history(error)
             return TooLarge(error.message)
 
-    def _facts(self, small: Changes | None) -> Facts:
-        task = self.task
-        refusal = task.plan.refusals[0].reason if task.plan.refusals else None
-        facts = Facts(
-            table_mode=task.table.mode,
-            filled=task.standing is not None,
-            forced_full=task.full,
-            query_changed=self._query_changed,
-            refusal=refusal,
-            rebuild=task.rebuild,
-            changed_rows=_rows(small),
-            source_rows=_source_rows(task),
-            full_threshold=self.around.settings.full_threshold,
-            small=small is not None,
-            whole_from_seconds=self.around.settings.whole_from_seconds,
-        )
-        if decide(facts).mode == "full":
-            return facts
-        if small is None:
-            windows = (task.window(item) for item in task.changed)
-            facts = replace(facts, changed_rows=self.changes.estimate(windows))
-        return replace(facts, past=past_of(self.around.catalog.history(task.table.id, REMEMBERED)))
-
-    def _check_policy(self, decision: Decision) -> None:
-        forbidden = self.task.table.full_policy == "forbid" and not self.task.full
-        if decision.mode == "full" and forbidden and decision.reason.code != "first-fill":
-            raise FullForbiddenError(
-                f'stream table "{self.task.table.name}" would need a full refresh',
-                detail=f"Reason: {decision.reason.text}.",
-                hint="Alter it with full='allow', or ask for one with full=True.",
-            )
-
     def _written(
         self, decision: Decision, small: Changes | None, recording: Recording
     ) -> Applied | Superseded:
@@ -196,14 +168,3 @@ class RefreshOne:
         except NotSmall as declined:
             recording.notes.append(f"the result goes through Spark: {declined.reason}")
             return spark.differential()
-
-
-def _rows(changes: Changes | None) -> int | None:
-    if changes is None:
-        return None
-    return sum(int(rows.num_rows) for rows in changes.values())
-
-
-def _source_rows(task: Task) -> int | None:
-    known = [item.rows for item in task.changed]
-    return None if any(rows is None for rows in known) else sum(rows or 0 for rows in known)

@@ -44,12 +44,12 @@ class SmallRefresh:
         Raises:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
         """
-        profile: Profile = "bulk" if self._program.large else "quick"
+        profile: Profile = "bulk" if self.program.large else "quick"
         with self.around.sessions.lease(profile, tag=self.task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
             with self.watch.step("compute", hand="spark", way="changes"):
-                result = self._small(spark, self._program)
+                result = self._small(spark, self.program)
             reach("delta-computed")
             with self.watch.step("apply", hand="deltalake"):
                 try:
@@ -71,7 +71,8 @@ class SmallRefresh:
         return self.task.changed_names - still
 
     @property
-    def _program(self) -> Program:
+    def program(self) -> Program:
+        """What Spark computes."""
         match self._programs.table.form:
             case "stored-state":
                 return self._programs.contributions
@@ -83,7 +84,7 @@ class SmallRefresh:
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:
             view = view_name(item.name, "after")
-            if reads(self._program, view):
+            if reads(self.program, view):
                 bind(spark, view, TableVersion(item.location, item.version))
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
@@ -137,7 +138,7 @@ class SmallRefresh:
 
     def _touched_keys(self, result: SmallResult) -> pa.Table | None:
         """Return the keys of the touched groups, which a step of the program makes."""
-        made = zip(self._program.steps, result.steps, strict=True)
+        made = zip(self.program.steps, result.steps, strict=True)
         return next(rows for step, rows in made if step.wanted)
 
     def _state_rows(

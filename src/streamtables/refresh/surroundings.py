@@ -12,7 +12,9 @@ from time import sleep
 
 from streamtables.catalog.store import Catalog
 from streamtables.engine.session import SparkSessions
+from streamtables.refresh.costs import CostBook
 from streamtables.refresh.plans import Plans
+from streamtables.refresh.sizes import Sizes
 from streamtables.settings import Settings
 from streamtables.sources.delta import DeltaWatch
 from streamtables.sources.postgres.capture import PostgresCapture
@@ -34,8 +36,13 @@ class Surroundings:
     watch: DeltaWatch
     postgres: PostgresCapture
     plans: Plans = field(default_factory=Plans)
+    sizes: Sizes = field(default_factory=Sizes)
+    costs: CostBook = field(init=False)
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
+
+    def __post_init__(self) -> None:
+        self.costs = CostBook(self.settings.cost_cache_capacity)
 
     def pause(self, attempt: int) -> None:
         """Wait a little longer after each attempt, and never as long as another process does."""

@@ -16,7 +16,6 @@ import pyarrow as pa
 from streamtables.compiler.backend.statement import view_name
 from streamtables.engine import arrow_rows, small_hand
 from streamtables.engine.binding import TableVersion, bind
-from streamtables.engine.describe import describe
 from streamtables.engine.handles import Session
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import run_small
@@ -25,12 +24,6 @@ from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
-
-
-def stored_rows_fit(task: Task, around: Surroundings) -> bool:
-    """Whether all stored rows can be compared on the driver, as the table's log tells."""
-    rows = describe(task.table.location).rows
-    return rows is not None and rows <= around.settings.driver_result_rows_max
 
 
 @dataclass(frozen=True)

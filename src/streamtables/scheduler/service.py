@@ -55,6 +55,7 @@ class Scheduler:
             "ticks": self._ticker.ticks,
             "change_reads": self._ticker.change_reads,
             "plans_compiled": self._around.plans.compiled,
+            "cost_cache": self._around.costs.counts(),
             "stream_tables": len(book.entries) if book else None,
             "next_start": self._ticker.next_start(),
             **self._workers.summary(),

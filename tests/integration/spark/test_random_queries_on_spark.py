@@ -49,7 +49,7 @@ def check_seed(seed: int, sessions: SparkSessions, folder: Path) -> str:
     settings = Settings(
         driver_rows_max=0 if seed % 4 == 3 else 10_000,
         full_threshold=1.0,
-        whole_from_seconds=86_400,
+        choose_from_seconds=86_400,
     )
     with StreamTables(folder / "w", spark=sessions.get(), settings=settings) as db:
         tables = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streamtables.api import StreamTables
-from streamtables.refresh import one
+from streamtables.refresh import choosing
 from streamtables.refresh.decide import Decision, Facts, decide
 from streamtables.refresh.results import Reason
 from tests.support.shop import QUERIES, Shop, change
@@ -16,11 +16,11 @@ from tests.support.spark_oracle import refreshed
 def whole_where_there_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     def chosen(facts: Facts) -> Decision:
         decision = decide(facts)
-        if decision.mode == "full" or not facts.comparable:
+        if decision.mode == "full" or not facts.small:
             return decision
         return Decision("whole", Reason("whole-was-faster", "as the test wants it"))
 
-    monkeypatch.setattr(one, "decide", chosen)
+    monkeypatch.setattr(choosing, "decide", chosen)
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)

@@ -1,57 +1,94 @@
-"""What past refreshes tell."""
+"""What past refreshes tell, and who knows of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from streamtables.catalog.models import RefreshRecord, Step
-from streamtables.positions import InputId, RefreshId, Sequence
-from streamtables.refresh.costs import past_of
-from streamtables.refresh.decide import Past, Timing
+from streamtables.positions import InputId, RefreshId
+from streamtables.positions import Sequence as Number
+from streamtables.refresh.cost_model import Prediction, Sample, Way, Work
+from streamtables.refresh.cost_rates import RATES
+from streamtables.refresh.costs import CHOICE, CostBook, choice_facts, samples_of
+from streamtables.refresh.sizes import Sizes
+
+TABLE = InputId("t")
+WORK = Work(statements=2, changed_rows=7, scanned_rows=100, stored_rows=50)
 
 
-def _record(seconds: float, mode: str, way: str = "", state: str = "applied") -> RefreshRecord:
-    steps = (Step("compute", seconds, {"way": way}),) if way else ()
-    return RefreshRecord(
+def record(seconds: float, way: Way = "changes", **other: object) -> RefreshRecord:
+    facts = choice_facts(way, WORK, {"full": Prediction(1.5), "changes": Prediction(0.5)})
+    made = RefreshRecord(
         id=RefreshId("r"),
-        stream_table_id=InputId("t"),
-        sequence=Sequence(1),
+        stream_table_id=TABLE,
+        sequence=Number(1),
         process="host:1",
         started_at=datetime(2026, 1, 1, tzinfo=UTC),
-        state=state,  # type: ignore[arg-type]  # one of the ends
-        mode=mode,
-        rows_in=7,
+        state="applied",
+        mode="full" if way == "full" else "differential",
         seconds=seconds,
-        steps=steps,
+        steps=(Step(CHOICE, 0.001, facts), Step("compute", seconds)),
     )
+    return replace(made, **other)  # type: ignore[arg-type]  # fields of the record
 
 
-def test_no_history_tells_nothing() -> None:
-    assert past_of(()) == Past()
+def never() -> Sequence[RefreshRecord]:
+    raise AssertionError("the catalog was asked")
 
 
-def test_the_newest_record_of_each_way_counts() -> None:
-    history = (
-        _record(1.0, "differential", "whole"),
-        _record(9.0, "differential", "changes", state="failed"),
-        _record(2.0, "differential", "whole"),
-        _record(3.0, "differential", "changes"),
-        _record(4.0, "full"),
-        _record(5.0, "full"),
-    )
-    assert past_of(history) == Past(Timing(4.0, 7), Timing(3.0, 7), Timing(1.0, 7), 2)
+def test_a_record_tells_its_way_its_work_and_its_time() -> None:
+    assert samples_of([record(3.0)]) == [Sample("changes", WORK, 3.0)]
+    assert record(3.0).steps[0].facts["predicted_full"] == 1.5
 
 
-def test_a_first_fill_is_told_from_a_later_full_refresh() -> None:
-    first = replace(_record(4.0, "full"), reason_code="first-fill")
-    assert past_of([first]).full == Timing(4.0, 7, cold=True)
-    assert past_of([_record(1.0, "full"), first]).full == Timing(1.0, 7)
+def test_records_that_did_no_work_tell_nothing() -> None:
+    looked = record(0.001, steps=(), state="no-change")
+    assert samples_of([looked, record(9.0, state="failed"), record(1.0, state="no-change")]) == [
+        Sample("changes", WORK, 1.0)
+    ]
 
 
-def test_a_refresh_that_changed_nothing_took_its_time_all_the_same() -> None:
-    idle = _record(4.0, "no-change", way="changes", state="no-change")
-    looked = _record(0.001, "no-change", state="no-change")
-    past = past_of([looked, idle, _record(2.0, "full")])
-    assert past.changes == Timing(4.0, 7)
-    assert past.whole is None
+@pytest.mark.parametrize("beginning", ["first-fill", "query-changed"])
+def test_nothing_from_before_another_query_counts(beginning: str) -> None:
+    history = [record(1.0), record(4.0, "full", reason_code=beginning), record(9.0)]
+    assert [sample.seconds for sample in samples_of(history)] == [1.0, 4.0]
+
+
+def test_the_catalog_is_asked_once_and_workers_tell_each_other() -> None:
+    book = CostBook(capacity=2)
+    assert len(book.past(TABLE, lambda: [record(1.0)])) == 1
+    book.note(record(2.0))
+    assert [sample.seconds for sample in book.past(TABLE, never)] == [2.0, 1.0]
+    assert book.counts() == {"tables": 1, "capacity": 2, "hits": 1, "misses": 1, "evictions": 0}
+
+
+def test_tables_unused_for_longest_are_forgotten() -> None:
+    book = CostBook(capacity=2)
+    for name in ("a", "b", "a", "c"):
+        book.past(InputId(name), list)
+    assert book.counts()["evictions"] == 1
+    book.past(InputId("a"), never)
+    with pytest.raises(AssertionError, match="the catalog was asked"):
+        book.past(InputId("b"), never)
+
+
+def test_what_one_table_took_tells_of_the_machine() -> None:
+    book = CostBook(capacity=2)
+    expected = RATES["changes"].seconds(WORK)
+    book.note(record(3 * expected))
+    assert book.machine("changes") == pytest.approx(3.0)
+    assert book.machine("full") == pytest.approx(3.0)
+    assert book.predict("changes", WORK, ()).seconds == pytest.approx(3 * expected)
+
+
+def test_sizes_follow_refreshes_without_asking() -> None:
+    sizes = Sizes()
+    assert sizes.rows(TABLE, lambda: 100) == 100
+    sizes.note(record(1.0, rows_inserted=5, rows_deleted=2))
+    assert sizes.rows(TABLE, lambda: 0) == 103
+    sizes.note(record(1.0, "full", strategy="overwrite", rows_inserted=40, rows_deleted=103))
+    assert sizes.rows(TABLE, lambda: 0) == 40

@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from streamtables.refresh.decide import Facts, Past, Timing, decide
+from streamtables.refresh.cost_model import Prediction, Way
+from streamtables.refresh.decide import Facts, decide
 
 SMALL = Facts(table_mode="differential", filled=True, changed_rows=1_000, source_rows=10**6)
-SLOW_CHANGES = Past(full=Timing(3.0), changes=Timing(4.0, 1_000))
+
+
+def predicted(**seconds: float) -> dict[Way, Prediction]:
+    return {way: Prediction(taken, like=3) for way, taken in seconds.items()}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +28,7 @@ SLOW_CHANGES = Past(full=Timing(3.0), changes=Timing(4.0, 1_000))
     ],
 )
 def test_some_facts_leave_no_choice_but_full(facts: Facts, code: str) -> None:
-    decision = decide(facts)
+    decision = decide(replace(facts, predicted=predicted(changes=0.1, full=9.0)))
     assert (decision.way, decision.mode, decision.reason.code) == ("full", "full", code)
 
 
@@ -34,60 +38,65 @@ def test_small_changes_are_followed() -> None:
     assert decision.reason.text == "1,000 changed rows since the last refresh"
 
 
-def test_whole_is_tried_once_changes_took_about_as_long_as_full() -> None:
-    decision = decide(replace(SMALL, past=SLOW_CHANGES))
-    assert (decision.way, decision.mode) == ("whole", "differential")
-    assert "following changes took 4.0 s, a full refresh 3.0 s" in decision.reason.text
-
-
-def test_a_first_fill_says_less_of_what_full_would_take() -> None:
-    warm = Past(full=Timing(10.0), changes=Timing(4.0, 1_000))
-    assert decide(replace(SMALL, past=warm)).way == "changes"
-    cold = replace(warm, full=Timing(10.0, cold=True))
-    assert decide(replace(SMALL, past=cold)).way == "whole"
-    dear = replace(cold, full=Timing(20.0, cold=True))
-    assert decide(replace(SMALL, past=dear)).way == "changes"
-
-
-def test_the_faster_of_two_known_ways_is_taken_again() -> None:
-    faster = replace(SLOW_CHANGES, whole=Timing(2.5, 1_000), since_changes=3)
-    assert decide(replace(SMALL, past=faster)).way == "whole"
-    slower = replace(SLOW_CHANGES, whole=Timing(4.5, 1_000), since_changes=1)
-    assert decide(replace(SMALL, past=slower)).way == "changes"
-
-
-def test_changes_are_tried_again_now_and_then_and_when_they_are_far_fewer() -> None:
-    whole = replace(SLOW_CHANGES, whole=Timing(2.5, 1_000), since_changes=20)
-    assert decide(replace(SMALL, past=whole)).way == "changes"
-    lately = replace(whole, since_changes=3)
-    assert decide(replace(SMALL, past=lately, changed_rows=300)).way == "whole"
-    assert decide(replace(SMALL, past=lately, changed_rows=200)).way == "changes"
-
-
-def test_what_is_quick_anyway_or_cannot_be_compared_follows_changes() -> None:
-    quick = Past(full=Timing(0.5), changes=Timing(0.9, 1_000))
-    assert decide(replace(SMALL, past=quick)).way == "changes"
-    assert decide(replace(SMALL, past=SLOW_CHANGES, comparable=False)).way == "changes"
-    assert decide(replace(SMALL, past=SLOW_CHANGES, small=False)).way == "changes"
-
-
-def test_in_mode_auto_full_is_the_ceiling_where_nothing_can_be_compared() -> None:
-    facts = replace(SMALL, table_mode="auto", past=SLOW_CHANGES, comparable=False)
+def test_the_way_that_is_predicted_to_take_least_is_taken() -> None:
+    facts = replace(SMALL, predicted=predicted(changes=4.0, whole=3.0, full=3.5))
     decision = decide(facts)
-    assert (decision.way, decision.reason.code) == ("full", "full-was-faster")
+    assert (decision.way, decision.mode) == ("whole", "differential")
+    assert decision.reason.code == "whole-was-faster"
+    assert "following them 4.0 s, computing the query and comparing 3.0 s" in decision.reason.text
+    assert decide(replace(facts, predicted=predicted(changes=2.0, whole=3.0))).way == "changes"
 
 
-def test_in_mode_auto_a_large_share_of_changed_rows_is_recomputed() -> None:
+def test_another_way_has_to_be_clearly_faster() -> None:
+    facts = replace(SMALL, table_mode="auto")
+    nearly = replace(facts, predicted=predicted(changes=2.0, whole=1.9, full=1.85))
+    assert decide(nearly).way == "changes"
+    clearly = replace(facts, predicted=predicted(changes=2.0, whole=1.9, full=1.7))
+    assert decide(clearly).reason.code == "full-was-faster"
+
+
+def test_full_is_chosen_only_where_mode_and_policy_allow_it() -> None:
+    faster = replace(SMALL, predicted=predicted(changes=4.0, full=1.0))
+    assert decide(faster).way == "changes"
+    auto = replace(faster, table_mode="auto")
+    assert decide(auto).way == "full"
+    assert decide(replace(auto, full_allowed=False)).way == "changes"
+
+
+def test_what_is_quick_anyway_follows_changes() -> None:
+    quick = replace(SMALL, table_mode="auto", predicted=predicted(changes=0.4, full=0.1))
+    assert decide(quick).way == "changes"
+    assert decide(replace(quick, choose_from_seconds=0.3)).way == "full"
+
+
+def test_a_guess_without_a_like_refresh_stays_within_sight_of_full() -> None:
+    wild: dict[Way, Prediction] = {"changes": Prediction(100.0), "full": Prediction(2.0, like=2)}
+    facts = replace(SMALL, table_mode="auto", predicted=wild)
+    assert "following them 8.0 s" in decide(facts).reason.text
+
+
+def test_a_way_not_taken_for_long_is_measured_again_if_it_may_be_about_as_fast() -> None:
+    facts = replace(
+        SMALL,
+        table_mode="auto",
+        predicted=predicted(changes=3.0, whole=2.0, full=5.0),
+        untried={"changes": 20, "whole": 0, "full": 40},
+    )
+    decision = decide(facts)
+    assert (decision.way, decision.reason.code) == ("changes", "explored")
+    assert decide(replace(facts, explore_after=0)).way == "whole"
+    assert decide(replace(facts, untried={"changes": 19, "full": 40})).way == "whole"
+
+
+def test_while_nothing_is_predicted_a_large_share_of_changed_rows_is_recomputed() -> None:
     facts = replace(SMALL, table_mode="auto", small=False, changed_rows=400_000)
     assert decide(facts).reason.code == "large-change"
-    assert decide(replace(facts, table_mode="differential")).way == "changes"
-    assert decide(replace(facts, changed_rows=200_000)).way == "changes"
+    assert decide(replace(facts, table_mode="differential")).way == "merge"
+    assert decide(replace(facts, full_allowed=False)).way == "merge"
+    assert decide(replace(facts, changed_rows=200_000)).way == "merge"
 
 
-def test_in_mode_auto_large_changes_are_predicted_from_the_last_ones() -> None:
-    past = Past(full=Timing(10.0), changes=Timing(5.0, 50_000))
-    facts = replace(SMALL, table_mode="auto", small=False, changed_rows=120_000, past=past)
-    assert decide(facts).reason.text == (
-        "the last full refresh took 10.0 s, the changes would take 12.0 s"
-    )
-    assert decide(replace(facts, changed_rows=80_000)).way == "changes"
+def test_large_changes_are_merged_or_recomputed_by_prediction() -> None:
+    facts = replace(SMALL, table_mode="auto", small=False, changed_rows=400_000)
+    assert decide(replace(facts, predicted=predicted(merge=4.0, full=9.0))).way == "merge"
+    assert decide(replace(facts, predicted=predicted(merge=9.0, full=4.0))).way == "full"

@@ -1,0 +1,86 @@
+"""The work that each way of a refresh would be, as far as it is known before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from streamtables.compiler.backend.statement import Program, view_name
+from streamtables.engine.describe import describe
+from streamtables.errors import StreamTablesError
+from streamtables.refresh.cost_model import Way, Work
+from streamtables.refresh.small_way import SmallRefresh
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task, TaskInput
+
+
+@dataclass(frozen=True)
+class Works:
+    """Estimates the ways of one task."""
+
+    task: Task
+    around: Surroundings
+
+    def full(self) -> Work:
+        """Return the work of computing the query and replacing all rows."""
+        return self._read(self._query())
+
+    def open_ways(
+        self, small: dict[str, pa.Table] | None, changed_rows: int | None
+    ) -> Mapping[Way, Work]:
+        """Return the work of each way that a filled table can go; nothing where it is not known."""
+        if small is None:
+            if changed_rows is None:
+                return {}
+            return {"merge": self._merge(changed_rows), "full": self.full()}
+        found: dict[Way, Work] = {"changes": self._changes(small), "full": self.full()}
+        if self._stored_rows() <= self.around.settings.driver_result_rows_max:
+            found["whole"] = found["full"]
+        return found
+
+    def _changes(self, small: dict[str, pa.Table]) -> Work:
+        program = SmallRefresh(self.task, small, self.around, Stopwatch()).program
+        rows = sum(int(table.num_rows) for table in small.values())
+        return self._read(program, changed_rows=rows)
+
+    def _merge(self, changed_rows: int) -> Work:
+        task = self.task
+        programs = self.around.plans.programs(
+            task.table, task.definitions, task.changed_names, small=False
+        )
+        return self._read(programs.whole_delta, changed_rows=changed_rows)
+
+    def _query(self) -> Program:
+        plan = self.task.plan
+        return plan.maintenance.full() if plan.root is not None else plan.query_program()
+
+    def _read(self, program: Program, *, changed_rows: int = 0) -> Work:
+        text = "\n".join([program.sql, *(step.sql for step in program.steps)])
+        scanned = sum(
+            text.count(f"`{view_name(item.name, 'after')}`") * self._rows_of(item)
+            for item in self.task.inputs
+        )
+        return Work(1 + len(program.steps), changed_rows, scanned, self._stored_rows())
+
+    def _rows_of(self, item: TaskInput) -> int:
+        if item.rows is not None:
+            return item.rows
+        return self.around.sizes.rows(item.id, lambda: _counted(item.location))
+
+    def _stored_rows(self) -> int:
+        if self.task.standing is None:
+            return 0
+        table = self.task.table
+        return self.around.sizes.rows(table.id, lambda: _counted(table.location))
+
+
+def _counted(location: str) -> int | None:
+    """Return the rows that a log tells of; None where it does not."""
+    try:
+        return describe(location).rows
+    except StreamTablesError:
+        # Whoever needs the table meets the error and says so; here it is only a guess.
+        return None
