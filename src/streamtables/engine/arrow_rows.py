@@ -90,6 +90,21 @@ def semi_join(stored: pa.Table, keys: pa.Table, columns: Sequence[str]) -> pa.Ta
     return stored.take(pa.array(found))
 
 
+def of_groups(stored: pa.Table, keys: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Return all stored rows whose key is one of `keys`, compared as Spark groups rows.
+
+    That is the binary image, but for 0.0 and -0.0, which are one group.
+    """
+    if not columns:
+        return stored
+    both = _stacked(stored, keys, columns)
+    for place, name in enumerate(columns):
+        if pa.types.is_floating(both.schema.field(name).type):
+            both = both.set_column(place, name, pc.add(both.column(name), 0.0))
+    codes = row_codes(both, columns)
+    return stored.filter(pa.array(np.isin(codes[: stored.num_rows], codes[stored.num_rows :])))
+
+
 def without_rows(table: pa.Table, indices: Codes) -> pa.Table:
     """Return the rows whose index is not named."""
     keep = np.ones(table.num_rows, dtype=bool)

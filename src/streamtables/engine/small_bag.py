@@ -12,9 +12,9 @@ import pyarrow as pa
 from streamtables.engine import arrow_rows
 from streamtables.engine.arrow_types import for_delta, for_spark
 from streamtables.engine.integrity import damaged
-from streamtables.engine.key_predicate import key_predicate, value_predicate
+from streamtables.engine.key_predicate import KEYS_MAX, key_predicate, value_predicate
 from streamtables.engine.names import ORDINALS, POSITION, SEQUENCE, WEIGHT, without_ordinals
-from streamtables.engine.outcomes import NOTHING_APPLIED, Applied
+from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, NotSmall
 from streamtables.engine.small_commit import ROWS_MAX, SmallHandle, commit, read_covered
 from streamtables.engine.sql_text import identifier
 from streamtables.positions import CommitStamp
@@ -60,5 +60,8 @@ def _naming(leaving: pa.Table, stamp: CommitStamp) -> str:
 
     No stored row has this commit's sequence, so naming it covers nothing more.
     """
+    if leaving.num_rows > KEYS_MAX:
+        # Past that a predicate covers a range, and with it rows that stay.
+        raise NotSmall(f"{leaving.num_rows} rows are more than a predicate should name")
     ours = f"{identifier(SEQUENCE, 'datafusion')} = {int(stamp.sequence)}"
     return f"({key_predicate(leaving, ORDINALS, 'datafusion')}) OR ({ours})"

@@ -44,6 +44,11 @@ class Covered:
     predicate: str
     rows: pa.Table
 
+    @property
+    def named(self) -> pa.Table:
+        """The rows of the keys alone; the predicate may cover others, which must stay."""
+        return arrow_rows.of_groups(self.rows, self.keys, self.keys.column_names)
+
 
 def read_keys(
     handle: SmallHandle,

@@ -107,12 +107,13 @@ class SmallRefresh:
                 handle, result.rows, key_columns=key, stamp=task.stamp("differential")
             )
         covered = self._covered(handle, result)
+        touched = covered.named
         state = form == "stored-state"
-        new = self._state_rows(spark, result.rows, covered) if state else result.rows
+        new = self._state_rows(spark, result.rows, touched) if state else result.rows
         signed = pa.concat_tables(
             [
                 arrow_rows.aligned(arrow_rows.with_weight(new, 1), handle.schema),
-                arrow_rows.aligned(arrow_rows.with_weight(covered.rows, -1), handle.schema),
+                arrow_rows.aligned(arrow_rows.with_weight(touched, -1), handle.schema),
             ]
         )
         return small_hand.apply(
@@ -141,14 +142,12 @@ class SmallRefresh:
         made = zip(self.program.steps, result.steps, strict=True)
         return next(rows for step, rows in made if step.wanted)
 
-    def _state_rows(
-        self, spark: Session, contributions: pa.Table, covered: small_hand.Covered
-    ) -> pa.Table:
+    def _state_rows(self, spark: Session, contributions: pa.Table, touched: pa.Table) -> pa.Table:
         """Return the new rows of the touched groups from their state."""
         maintenance = self.task.plan.maintenance
         state = maintenance.state
         assert state is not None
-        combined = combine_state(contributions, covered.rows, state)
+        combined = combine_state(contributions, touched, state)
         copied = copied_rows(combined, state)
         if copied is not None:
             return copied
