@@ -40,6 +40,8 @@ class Captured:
     """The keys that were touched: what the mirror has under them goes.  None without a key."""
     unsent: Mapping[str, Unsent] = field(default_factory=dict)
     """By column, the values that only the mirror has."""
+    changed: frozenset[str] | None = None
+    """The columns that the writers say were changed; None is all, or that they do not say."""
     reshaped: str = ""
     """How the table stopped being what the mirror expects; changes from there on are left out."""
 
@@ -87,7 +89,11 @@ class Gathering:
             return Captured(rows, self._cleared, reshaped=self._reshaped)
         images = last_images(events, self._shape.key)
         return Captured(
-            with_weight(images.rows, 1), self._cleared, images.keys, images.unsent, self._reshaped
+            with_weight(images.rows, 1),
+            self._cleared,
+            images.keys,
+            images.unsent,
+            reshaped=self._reshaped,
         )
 
 

@@ -158,6 +158,7 @@ def _read_buffer(connection: Connection[Any], item: _Described) -> ReadTable | U
 def _from_buffer(connection: Connection[Any], item: _Described) -> ReadTable | Unexplained:
     parts: list[pa.Table] = []
     cleared, first_at = False, None
+    changed: frozenset[str] | None = frozenset()
     for batch in buffer.read(
         connection, item.capture.tag, item.columns, item.since.snapshot, batch_rows=BATCH_ROWS
     ):
@@ -167,9 +168,17 @@ def _from_buffer(connection: Connection[Any], item: _Described) -> ReadTable | U
             cleared, parts = True, []
         if batch.rows.num_rows:
             parts.append(batch.rows)
+            changed = _either(changed, batch.changed)
         first_at = first_at or batch.first_at
-    captured = Captured(_joined(parts, item.columns), cleared) if parts or cleared else None
+    if not parts and not cleared:
+        return ReadTable(None, Shape.of(item.table), first_at)
+    captured = Captured(_joined(parts, item.columns), cleared, changed=None if cleared else changed)
     return ReadTable(captured, Shape.of(item.table), first_at)
+
+
+def _either(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the columns that either names; None, which is all, if one of them does."""
+    return None if one is None or other is None else one | other
 
 
 def _read_slot(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -40,6 +40,7 @@ from streamtables.positions import (
     judge_mirror,
 )
 from streamtables.sources.postgres.captured import Captured, complete
+from streamtables.sources.postgres.touched import touched_columns
 
 if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
@@ -159,12 +160,14 @@ def _small(
     if captured.cleared:
         return small_hand.replace_all(handle, captured.rows, key_columns=key, stamp=stamp)
     if captured.replaced is None:
+        stamp = replace(stamp, changed=captured.changed or touched_columns(captured.rows))
         return small_hand.apply(handle, captured.rows, key_columns=key, stamp=stamp)
     # Rows are named by the replica identity, which need not be the primary key.
     named = tuple(captured.replaced.column_names)
     covered = small_hand.read_keys(handle, named, captured.replaced)
     stored = arrow_rows.semi_join(covered.rows, covered.keys, named)
     signed = complete(captured, stored, named)
+    stamp = replace(stamp, changed=touched_columns(signed))
     return small_hand.apply(
         handle,
         signed,
@@ -191,6 +194,7 @@ def _large(
     sessions: SparkSessions,
 ) -> Applied | Superseded:
     """Hand the changes to Spark through files: they may be more than a driver should hold."""
+    stamp = replace(stamp, changed=captured.changed)
     with (
         _spooled(captured.rows) as changes,
         _spooled(captured.replaced) as keys,
