@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from deltalake import DeltaTable
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.errors import ConfigError, SourceUnusableError, TransientError
 from streamtables.settings import Settings
-from streamtables.sources.postgres import publication
+from streamtables.sources.postgres import publication, spool
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.status import capture_status
 from tests.support.postgres_chain import Chain, rows_of
@@ -95,6 +96,28 @@ def test_mirrors_follow_their_tables(chain: Chain, shop: psycopg.Connection, cap
             assert chain.mirror(table) == rows_of(shop, table), statements
     expected = "triggers" if capture == "triggers" else "wal"
     assert chain.modes() == {"keyed": (expected, None), "bag": (expected, None)}
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_mirrors_follow_their_tables_without_room_in_memory(
+    chain: Chain,
+    shop: psycopg.Connection,
+    capture: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(spool, "MEMORY_BYTES", 0)
+    chain.add("keyed", "bag", capture=capture)
+    for statements in STEPS.values():
+        for statement in statements:
+            shop.execute(statement)
+        assert chain.drain() == {}
+        for table in ("keyed", "bag"):
+            assert chain.mirror(table) == rows_of(shop, table), statements
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("capture", ["triggers", "wal"])

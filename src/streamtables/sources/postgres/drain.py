@@ -44,6 +44,7 @@ from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.older_buffers import Upgraded, meet_buffers
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.snapshot import lsn_number
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.turns import alone
 
 if TYPE_CHECKING:
@@ -119,6 +120,12 @@ class DatabaseDrain:
         )
         if self._copied_what_needs_it(last) or self._copied_what_lost_its_buffer(connection):
             return _Again()
+        with Spool() as spool:
+            return self._brought_on(connection, mover, last, spool)
+
+    def _brought_on(
+        self, connection: Connection[Any], mover: Mover, last: Drain | None, spool: Spool
+    ) -> Drain | _Again:
         standings = self._standings(last)
         read = read_captured(
             connection,
@@ -127,6 +134,7 @@ class DatabaseDrain:
             mover.ways.name,
             self.shop.settings,
             self._flushed,
+            spool,
         )
         if self._copied_what_is_unexplained(read.tables):
             return _Again()

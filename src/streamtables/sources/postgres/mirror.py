@@ -7,16 +7,8 @@ has made no commit since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from streamtables.catalog.models import Source, new_refresh_id
 from streamtables.engine import arrow_rows, small_hand
@@ -39,7 +31,8 @@ from streamtables.positions import (
     Version,
     judge_mirror,
 )
-from streamtables.sources.postgres.captured import Captured, complete
+from streamtables.sources.postgres.captured import Captured, complete, with_marks
+from streamtables.sources.postgres.spool import as_parquet
 from streamtables.sources.postgres.touched import touched_columns
 
 if TYPE_CHECKING:
@@ -180,7 +173,7 @@ def _small(
 def _rows_max(captured: Captured) -> int:
     """Return how many rows may be applied on the driver.
 
-    Values that the server did not send are completed there alone.
+    Values that the server did not send are completed there with less reading.
     """
     return ROWS_MAX if captured.unsent else SMALL_ROWS
 
@@ -196,8 +189,8 @@ def _large(
     """Hand the changes to Spark through files: they may be more than a driver should hold."""
     stamp = replace(stamp, changed=captured.changed)
     with (
-        _spooled(captured.rows) as changes,
-        _spooled(captured.replaced) as keys,
+        as_parquet(with_marks(captured)) as changes,
+        as_parquet(captured.replaced) as keys,
         sessions.lease("bulk", tag=stamp.refresh_id) as spark,
     ):
         return merge_spooled(
@@ -210,19 +203,6 @@ def _large(
             cleared=captured.cleared,
             keys=None if keys is None else str(keys),
         )
-
-
-@contextmanager
-def _spooled(rows: pa.Table | None) -> Iterator[Path | None]:
-    if rows is None:
-        yield None
-        return
-    folder = Path(mkdtemp(prefix="streamtables-drain-"))
-    try:
-        pq.write_table(rows, folder / "rows.parquet", row_group_size=100_000)
-        yield folder
-    finally:
-        rmtree(folder, ignore_errors=True)
 
 
 def _damaged(source: Source, reason: str) -> TableDamagedError:
