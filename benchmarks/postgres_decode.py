@@ -27,6 +27,7 @@ from streamtables.sources.postgres.facts import describe_table, find_table
 from streamtables.sources.postgres.row_events import Events, MirrorShape, typed_events
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import map_columns
 from streamtables.sources.postgres.wal import position, read_changes
 from streamtables.sources.postgres.wal_drain import Followed, drain
@@ -103,7 +104,8 @@ class Bench:
         """Return how long it takes to have the last row of every key."""
         began = perf_counter()
         tables = {self._oid: Followed(self._shape, self._since.snapshot)}
-        drain(self._connection, **self._reading(), tables=tables)
+        with Spool() as spool:
+            drain(self._connection, **self._reading(), tables=tables, spool=spool)
         return perf_counter() - began
 
     def _events(self) -> Iterator[Events]:

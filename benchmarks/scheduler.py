@@ -17,6 +17,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "SCALING.md"
 PARTS = (
     Part("scheduler_idle", "--sizes 200 1000 --ticks 100"),
     Part("scheduler_detect", "--sources 2 --ticks 3"),
+    Part("scheduler_wake", "--rounds 5 --seconds 1"),
     Part("scheduler_dag", "--sizes 1000 --rounds 3", dag_bars),
     Part("scheduler_pool", "--rounds 1", pool_bars),
     Part("scheduler_coalescing", "--tables 10 --rounds 1"),

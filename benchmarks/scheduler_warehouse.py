@@ -64,7 +64,9 @@ class Filling:
     versions: Mapping[InputId, Version] = field(default_factory=dict)
     """Where sources stand; those that are not named are as they were made."""
 
-    def add(self, inputs: Sequence[Input], schedule: str) -> None:
+    def add(
+        self, inputs: Sequence[Input], schedule: str, options: Mapping[str, Any] | None = None
+    ) -> None:
         """Add a table that lacks nothing."""
         number = len(self.tables)
         table = StreamTable(
@@ -78,6 +80,7 @@ class Filling:
             altered_at=START,
             schedule=schedule,
             inputs=tuple(inputs),
+            options=dict(options or {}),
         )
         below = (self.roots.get(item.id, {item.id}) for item in inputs)
         self.roots[table.id] = frozenset(root for some in below for root in some)

@@ -162,6 +162,8 @@ class CommitStamp:
     query_hash: str
     position: PgPosition | None = None
     """Of a mirror's commit: the moment of the PostgreSQL database that its rows show."""
+    changed: frozenset[str] | None = None
+    """Of a mirror's commit: the columns without which nothing changed; None is all of them."""
 
     FORMAT: ClassVar[int] = 1
 
@@ -179,6 +181,8 @@ class CommitStamp:
         }
         if self.position is not None:
             data["position"] = self.position.to_dict()
+        if self.changed is not None:
+            data["changed"] = sorted(self.changed)
         return json.dumps(data, sort_keys=True)
 
     @classmethod
@@ -201,6 +205,7 @@ class CommitStamp:
             mode=data["mode"],
             query_hash=data["query_hash"],
             position=PgPosition.from_dict(data["position"]) if "position" in data else None,
+            changed=frozenset(data["changed"]) if "changed" in data else None,
         )
 
 

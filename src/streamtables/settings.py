@@ -23,7 +23,12 @@ FILE_NAME = "streamtables.toml"
 
 # Read by the set-up script, the command line and crash tests; no settings of a connection.
 _OTHER_VARIABLES = frozenset(
-    {"STREAMTABLES_SKIP_JAVA", "STREAMTABLES_WAREHOUSE", "STREAMTABLES_FAIL_POINT"}
+    {
+        "STREAMTABLES_SKIP_JAVA",
+        "STREAMTABLES_WAREHOUSE",
+        "STREAMTABLES_FAIL_POINT",
+        "STREAMTABLES_TEST_POSTGRES_BIN",
+    }
 )
 _REFERENCE = re.compile(r"\$\{(\w*):([^}]*)\}")
 

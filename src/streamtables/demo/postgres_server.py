@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+BINARIES = "STREAMTABLES_TEST_POSTGRES_BIN"
+"""Names a folder with the programs of another server, to try its version."""
+
 _USER = "postgres"
 # PostgreSQL refuses to run as root; the binaries then run as `nobody`, which every system has.
 _NOBODY = 65534
@@ -118,6 +121,8 @@ def running_server(**settings: str) -> Iterator[PostgresServer]:
 
 
 def _binaries() -> Path:
+    if other := os.environ.get(BINARIES):
+        return Path(other)
     with warnings.catch_warnings():
         # The wheel looks for a runtime folder when it is imported; not every machine has one.
         warnings.simplefilter("ignore")

@@ -51,7 +51,7 @@ def read_small(
     entries = DeltaLog(location).entries(after, upto)
     changing = [entry for entry in entries if entry.changes_rows]
     if not changing:
-        return _nothing(columns)
+        return no_changes(columns)
     if (reason := _too_large(entries, changing, limit)) is not None:
         return TooLarge(reason)
     feed = _feed(location, after, upto, columns, limit)
@@ -84,7 +84,7 @@ def read_spark(
         return spark_image.net(signed, columns)
 
 
-def _nothing(columns: Sequence[str]) -> pa.Table:
+def no_changes(columns: Sequence[str]) -> pa.Table:
     """Return no rows; nobody asks for their types."""
     kinds = [(name, pa.null()) for name in columns]
     return pa.schema([*kinds, (WEIGHT, pa.int64())]).empty_table()

@@ -140,6 +140,9 @@ class RefreshOne:
                     note = f'changes of "{item.name}" go through Spark: {rows.reason}'
                     recording.notes.append(note)
                     return None
+                if self.changes.leave_alone(task.window(item), item.columns):
+                    note = f'changes of "{item.name}" are not read: its log says what they touch'
+                    recording.notes.append(note)
                 found[item.name] = rows
         return found
 

@@ -10,7 +10,13 @@ from threading import Lock
 import pyarrow as pa
 
 from streamtables.engine import arrow_rows
-from streamtables.engine.change_feed import count_spark, read_small, read_spark, total_weight
+from streamtables.engine.change_feed import (
+    count_spark,
+    no_changes,
+    read_small,
+    read_spark,
+    total_weight,
+)
 from streamtables.engine.column_identity import moved_columns
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.handles import Rows, Session
@@ -18,6 +24,7 @@ from streamtables.engine.outcomes import NotSmall, TooLarge
 from streamtables.engine.session import SparkSessions
 from streamtables.errors import HistoryGoneError
 from streamtables.positions import InputId, Version
+from streamtables.sources.untouched import leave_alone
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,8 @@ class SharedChanges:
     shared: bool = True
     """Off, every reader of a window reads it for itself."""
     reads: int = 0
+    skipped: int = 0
+    """How often a window was not read because its commits say that they leave the columns alone."""
     _known: dict[Window, Future[pa.Table | TooLarge]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -46,6 +55,10 @@ class SharedChanges:
         """Return the net changes of some columns as Arrow, or why that is for Spark."""
         if self.rows_max == 0:
             return TooLarge("driver_rows_max is 0: every row goes through Spark")
+        if self.leave_alone(window, columns):
+            with self._lock:
+                self.skipped += 1
+            return no_changes(columns)
         found = self._read_once(window, columns) if self.shared else self._read(window, columns)
         if isinstance(found, TooLarge):
             return found
@@ -55,6 +68,11 @@ class SharedChanges:
             return arrow_rows.net(found.select([*columns, "__st_weight"]), columns)
         except NotSmall as declined:
             return TooLarge(declined.reason)
+
+    def leave_alone(self, window: Window, columns: tuple[str, ...]) -> bool:
+        """Whether the log alone says that nothing of some columns changed."""
+        entries = DeltaLog(window.location).entries(window.since, window.upto)
+        return leave_alone(entries, window.input_id, columns)
 
     def _read_once(self, window: Window, columns: tuple[str, ...]) -> pa.Table | TooLarge:
         """Read a window, or wait for the reader that is at it; readers of others do not wait."""

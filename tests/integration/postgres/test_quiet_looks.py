@@ -263,7 +263,7 @@ def test_a_slot_that_somebody_touched_is_noticed_although_no_row_changed(
         " WHERE database = current_database()"
         if how == "dropped"
         else "SELECT pg_replication_slot_advance(slot_name, pg_current_wal_lsn())"
-        " FROM pg_replication_slots, pg_logical_emit_message(false, 'x', 'y', true)"
+        " FROM pg_replication_slots, pg_logical_emit_message(true, 'x', 'y')"
         " WHERE database = current_database()"
     )
     assert not chain.capture.looks_quiet(database)

@@ -11,6 +11,7 @@ from streamtables.sources.postgres import triggers
 from streamtables.sources.postgres.facts import describe_table, find_table
 from streamtables.sources.postgres.server import SCHEMA, Server
 from tests.integration.postgres.trigger_mirror import TAG, Mirror, run
+from tests.integration.postgres.versions import needs_server
 
 pytestmark = pytest.mark.postgres
 
@@ -107,6 +108,7 @@ def test_children_by_inheritance_are_captured_and_a_truncate_of_one_asks_for_a_c
 
 
 def test_generated_columns_are_captured_with_their_values(database: str):
+    needs_server(database, 18)  # virtual columns
     run(
         database,
         "CREATE TABLE boxes (id int PRIMARY KEY, w int, h int, found int, "

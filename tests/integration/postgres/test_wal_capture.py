@@ -9,6 +9,7 @@ import pytest
 
 from streamtables.sources.postgres.facts import describe_table
 from streamtables.sources.postgres.wal import position
+from tests.integration.postgres.versions import needs_server
 from tests.integration.postgres.wal_support import Lab, lab, server
 
 pytestmark = pytest.mark.postgres
@@ -100,6 +101,7 @@ def test_equal_rows_without_a_key_are_counted(lab: Lab) -> None:
 
 
 def test_a_stored_generated_column_is_in_the_mirror(lab: Lab) -> None:
+    needs_server(lab.writer, 18)
     lab.table(
         "CREATE TABLE t (id int PRIMARY KEY, a int, twice int GENERATED ALWAYS AS (a * 2) STORED)",
         "INSERT INTO t VALUES (1, 5)",

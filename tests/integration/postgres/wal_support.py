@@ -25,6 +25,7 @@ from streamtables.sources.postgres.facts import PgTable, describe_table, find_ta
 from streamtables.sources.postgres.row_events import MirrorShape
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import map_columns
 from streamtables.sources.postgres.wal import current_position, wait_until_flushed
 from streamtables.sources.postgres.wal_drain import Drained, Followed, drain
@@ -80,6 +81,7 @@ class Lab:
     writer: Connection[Any]
     reader: Connection[Any]
     fetch: int = 1000
+    spool: Spool = field(default_factory=Spool)
     mirrors: dict[int, MirrorInMemory] = field(default_factory=dict)
     confirmed: str = ""
     last: Drained | None = None
@@ -136,7 +138,13 @@ class Lab:
         wait_until_flushed(self.reader, upto.lsn)
         tables = {oid: Followed(m.shape, m.since) for oid, m in self.mirrors.items()}
         return drain(
-            self.reader, slot=NAME, publication=NAME, upto=upto, tables=tables, fetch=self.fetch
+            self.reader,
+            slot=NAME,
+            publication=NAME,
+            upto=upto,
+            tables=tables,
+            fetch=self.fetch,
+            spool=self.spool,
         )
 
     def reconnect(self) -> None:

@@ -19,7 +19,7 @@ from streamtables.errors import (
     SourceUnusableError,
     TransientError,
 )
-from streamtables.sources.postgres import mirror
+from streamtables.sources.postgres import mirror, spool
 from tests.support.bags import bag_of
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
 
@@ -89,7 +89,9 @@ def test_a_stream_table_follows_postgres_tables(
     assert refreshed(db, "totals").mode == "differential"
     _same_as_in_postgres(db, shop, "totals", QUERY)
     shop.execute("UPDATE entries SET note = 'nobody reads this'")
-    assert db.refresh("totals").mode == "no-change"
+    unread = db.refresh("totals")
+    assert unread.mode == "no-change"
+    assert any("not read" in note for note in unread.notes)
     shop.execute("TRUNCATE entries")
     shop.execute("INSERT INTO entries VALUES (1, 7, 'after')")
     assert refreshed(db, "totals").mode == "differential"
@@ -158,6 +160,29 @@ def test_changes_too_many_for_the_driver_go_through_spark(
         for name in ("accounts", "entries"):
             _mirror_is_the_table(db, shop, name)
     assert len(merged) >= 6
+
+
+def test_many_rows_with_values_that_the_server_did_not_send_are_completed_by_spark(
+    db: StreamTables, shop: psycopg.Connection, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    big = "(SELECT string_agg(md5(random()::text || i), '') FROM generate_series(1, 375) i)"
+    shop.execute("CREATE TABLE docs (id int PRIMARY KEY, n int, doc text, other text)")
+    for number in (1, 2, 3):
+        shop.execute(f"INSERT INTO docs VALUES ({number}, 0, {big}, {big})")
+    db.add_source("docs", postgres=url, table="docs", capture="wal")
+    db.create("sizes", "SELECT id, n, length(doc) AS size, other FROM docs")
+    refreshed(db, "sizes")
+    monkeypatch.setattr(mirror, "SMALL_ROWS", 0)
+    monkeypatch.setattr(mirror, "ROWS_MAX", 0)
+    monkeypatch.setattr(spool, "MEMORY_BYTES", 0)
+    shop.execute("UPDATE docs SET n = 1 WHERE id = 1")
+    shop.execute(f"UPDATE docs SET id = 20, doc = {big} WHERE id = 2")
+    shop.execute("UPDATE docs SET id = 30 WHERE id = 3")
+    shop.execute("UPDATE docs SET id = 3, n = 5 WHERE id = 30")
+    refreshed(db, "sizes")
+    _mirror_is_the_table(db, shop, "docs")
+    [status] = db.wal_source_status()
+    assert status.history[0].kind == "drained by Spark"
 
 
 def _mirror_is_the_table(db: StreamTables, shop: psycopg.Connection, name: str) -> None:

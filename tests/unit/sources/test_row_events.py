@@ -19,6 +19,7 @@ from streamtables.sources.postgres.facts import PgColumn, PgType
 from streamtables.sources.postgres.pgoutput import Decoder, RowChanges
 from streamtables.sources.postgres.reshaped import what_changed
 from streamtables.sources.postgres.row_events import MirrorShape
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import MirrorColumn
 from tests.unit.sources.test_pgoutput import UNCHANGED, delete, insert, relation, update
 
@@ -41,7 +42,7 @@ def captured(
     *messages: bytes, shape: MirrorShape = KEYED, identity: str = "d", fetch: int = 100
 ) -> Captured:
     stream = [described(identity=identity), *messages]
-    decoder, gathering = Decoder(), Gathering(shape)
+    decoder, gathering = Decoder(), Gathering(shape, Spool())
     for first in range(0, len(stream), fetch):
         found = decoder.decode(stream[first : first + fetch])
         cuts = [cut.message + first for cut in found.truncations]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,10 +15,10 @@ from streamtables.sources.postgres.server import SCHEMA
 LAYOUT = 2
 """The version of the buffer's columns; 1 had an old and a new column for each one of the source."""
 
-_COMMENT = """
-SELECT pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c
+_COMMENTS = """
+SELECT c.relname::text, pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = %s AND c.relname = %s
+WHERE n.nspname = %s AND c.relname = ANY (%s)
 """
 
 
@@ -44,9 +45,17 @@ def describe_buffer(captured: Captured) -> sql.Composed:
 
 def read_layout(connection: Connection[Any], tag: str) -> Layout | None:
     """Return the layout of the buffer that is there; None when there is no buffer."""
-    row = connection.execute(_COMMENT, (SCHEMA, f"changes_{tag}")).fetchone()
-    if row is None:
-        return None
-    said = json.loads(row[0] or "{}")
+    return read_layouts(connection, [tag]).get(tag)
+
+
+def read_layouts(connection: Connection[Any], tags: Sequence[str]) -> dict[str, Layout]:
+    """Return the layouts of the buffers that are there, by tag, in one statement."""
+    named = {f"changes_{tag}": tag for tag in tags}
+    found = connection.execute(_COMMENTS, (SCHEMA, list(named))).fetchall()
+    return {named[name]: _layout(comment) for name, comment in found}
+
+
+def _layout(comment: str | None) -> Layout:
+    said = json.loads(comment or "{}")
     # The first version wrote no comment.
     return Layout(said.get("layout", 1), said.get("source", 0), tuple(said.get("columns", ())))

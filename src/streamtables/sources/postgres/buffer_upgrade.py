@@ -4,6 +4,8 @@ The first layout was wide: one row per change, with the columns `old_<name>` and
 each column of the source, and the action `I`, `U` or `D`; a table that was emptied was a `T`.  An
 update becomes two rows, the old one first, so numbers are doubled to keep the order.  Transaction
 ids stay, and with them which drain a row belongs to.
+
+Triggers that were dropped or disabled are not put back in silence: no buffer has what they missed.
 """
 
 from __future__ import annotations
@@ -14,16 +16,32 @@ from psycopg import Connection, sql
 
 from streamtables.errors import SourceUnusableError
 from streamtables.sources.postgres.buffer_columns import Captured, buffer_name
-from streamtables.sources.postgres.buffer_layout import LAYOUT, describe_buffer, read_layout
+from streamtables.sources.postgres.buffer_layout import (
+    LAYOUT,
+    Layout,
+    describe_buffer,
+    read_layout,
+)
 from streamtables.sources.postgres.facts import PgTable
 from streamtables.sources.postgres.server import SCHEMA
 from streamtables.sources.postgres.trigger_sql import create_buffer
-from streamtables.sources.postgres.triggers import describe_capture, put_triggers
+from streamtables.sources.postgres.triggers import (
+    complete_on,
+    describe_capture,
+    names,
+    put_triggers,
+)
 
 _COLUMNS = """
 SELECT a.attname FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = pg_catalog.format('%%I.%%I', %s::text, %s::text)::regclass
   AND a.attnum > 0 AND NOT a.attisdropped
+"""
+
+# The first layout's triggers did not fire for what a replication role writes.
+_FIRING = """
+SELECT t.tgrelid::int8, t.tgname::text FROM pg_catalog.pg_trigger t
+WHERE t.tgname = ANY (%s) AND t.tgenabled IN ('A', 'O')
 """
 
 
@@ -33,7 +51,7 @@ def upgrade(connection: Connection[Any], table: PgTable, tag: str) -> bool:
     Writers wait meanwhile.
 
     Raises:
-        SourceUnusableError: the buffer is not there, or newer, or lacks a column of the table.
+        SourceUnusableError: the buffer is not there, or newer, or does not have every change.
     """
     with connection.transaction():
         # The table first, as writers do, who then come to the buffer.
@@ -44,16 +62,37 @@ def upgrade(connection: Connection[Any], table: PgTable, tag: str) -> bool:
         if layout is not None and layout.layout == LAYOUT:
             return False
         if layout is None or layout.layout > LAYOUT:
-            raise SourceUnusableError(
-                f'the change buffer "changes_{tag}" cannot be upgraded',
-                detail="It is not there." if layout is None else "A newer release made it.",
-                hint="Set the capture of the source up again, or use the newer release.",
-            )
+            raise newer(tag, layout) if layout else _lacking(tag, "It is not there.")
         captured = describe_capture(connection, table, tag)
         _check_columns(connection, captured)
+        _check_triggers(connection, table, tag)
         _move(connection, captured)
         put_triggers(connection, captured, table)
     return True
+
+
+def newer(tag: str, layout: Layout) -> SourceUnusableError:
+    """Return the error for a buffer that a newer release made; it is left as it is."""
+    return SourceUnusableError(
+        f'the change buffer "changes_{tag}" on the PostgreSQL server is of a newer release',
+        detail=f"It has layout {layout.layout}; this release knows layouts up to {LAYOUT}.",
+        hint="Use the newer release, or drop the source and add it again.",
+    )
+
+
+def _lacking(tag: str, what: str) -> SourceUnusableError:
+    return SourceUnusableError(
+        f'the change buffer "changes_{tag}" cannot be upgraded',
+        detail=what,
+        hint="Set the capture of the source up again; the table is then copied anew.",
+    )
+
+
+def _check_triggers(connection: Connection[Any], table: PgTable, tag: str) -> None:
+    firing = connection.execute(_FIRING, (names(tag),)).fetchall()
+    wanted = {table.oid, *(partition.oid for partition in table.partitions)}
+    if wanted - complete_on(firing, tag):
+        raise _lacking(tag, "A capturing trigger was dropped or disabled.")
 
 
 def _check_columns(connection: Connection[Any], captured: Captured) -> None:
@@ -61,11 +100,7 @@ def _check_columns(connection: Connection[Any], captured: Captured) -> None:
     there = {row[0] for row in found}
     wanted = (f"{side}_{c.name}" for c in captured.columns for side in ("old", "new"))
     if missing := [name for name in wanted if name not in there]:
-        raise SourceUnusableError(
-            f'the change buffer "changes_{captured.tag}" cannot be upgraded',
-            detail=f"It has no column {', '.join(missing)}.",
-            hint="Set the capture of the source up again; the table is then copied anew.",
-        )
+        raise _lacking(captured.tag, f"It has no column {', '.join(missing)}.")
 
 
 def _move(connection: Connection[Any], captured: Captured) -> None:

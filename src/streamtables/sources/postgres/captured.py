@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from streamtables.engine.arrow_image import row_codes
 from streamtables.engine.arrow_rows import net, with_weight
+from streamtables.engine.mirror_merge import LACKS, UNDER
 from streamtables.engine.names import WEIGHT
 from streamtables.errors import TableDamagedError
 from streamtables.sources.postgres.pgoutput import Places, RowChanges
@@ -26,6 +27,7 @@ from streamtables.sources.postgres.row_events import (
     typed_events,
 )
 from streamtables.sources.postgres.row_images import Unsent, last_images
+from streamtables.sources.postgres.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Captured:
     """The keys that were touched: what the mirror has under them goes.  None without a key."""
     unsent: Mapping[str, Unsent] = field(default_factory=dict)
     """By column, the values that only the mirror has."""
+    changed: frozenset[str] | None = None
+    """The columns that the writers say were changed; None is all, or that they do not say."""
     reshaped: str = ""
     """How the table stopped being what the mirror expects; changes from there on are left out."""
 
@@ -53,8 +57,9 @@ class Captured:
 class Gathering:
     """The changes of one table, fetch by fetch."""
 
-    def __init__(self, shape: MirrorShape) -> None:
+    def __init__(self, shape: MirrorShape, spool: Spool) -> None:
         self._shape = shape
+        self._spool = spool
         self._events: list[Events] = []
         self._cleared = False
         self._reshaped = ""
@@ -77,7 +82,7 @@ class Gathering:
             self._cleared = True
             self._events.clear()
             events = [part.after(max(cuts)) for part in events]
-        self._events += events
+        self._events += (part.kept(self._spool) for part in events)
 
     def captured(self) -> Captured:
         """Return what all fetches together say."""
@@ -85,9 +90,13 @@ class Gathering:
         if not self._shape.key:
             rows = pa.concat_tables([with_weight(events.old, -1), with_weight(events.new, 1)])
             return Captured(rows, self._cleared, reshaped=self._reshaped)
-        images = last_images(events, self._shape.key)
+        images = last_images(events, self._shape.key, self._spool)
         return Captured(
-            with_weight(images.rows, 1), self._cleared, images.keys, images.unsent, self._reshaped
+            with_weight(images.rows, 1),
+            self._cleared,
+            images.keys,
+            images.unsent,
+            reshaped=self._reshaped,
         )
 
 
@@ -110,6 +119,30 @@ def complete(captured: Captured, stored: pa.Table, key: tuple[str, ...]) -> pa.T
         values = filled(final.column(name), stored.column(name), places)
         final = final.set_column(place, final.field(place), values)
     return net(pa.concat_tables([final, with_weight(stored, -1)]), stored.column_names)
+
+
+def with_marks(captured: Captured) -> pa.Table:
+    """Return the captured rows, and beside them where the mirror has the values that they lack.
+
+    A row that lacks several values lacks them all from one row of the mirror: the first of its
+    chain of changes.
+    """
+    rows = captured.rows
+    if not captured.unsent:
+        return rows
+    under = np.full(rows.num_rows, -1, np.int64)
+    start = 0
+    for name, unsent in captured.unsent.items():
+        lacks = np.zeros(rows.num_rows, np.bool_)
+        lacks[unsent.rows] = True
+        rows = rows.append_column(f"{LACKS}{name}", pa.array(lacks))
+        under[unsent.rows] = np.arange(start, start + len(unsent.rows))
+        start += len(unsent.rows)
+    keys = pa.concat_tables([unsent.keys for unsent in captured.unsent.values()])
+    places = pa.array(under, mask=under < 0)
+    for name in keys.column_names:
+        rows = rows.append_column(f"{UNDER}{name}", keys.column(name).take(places))
+    return rows
 
 
 def _places_of(keys: pa.Table, stored: pa.Table, key: tuple[str, ...]) -> Places:

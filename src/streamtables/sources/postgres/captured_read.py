@@ -27,6 +27,7 @@ from streamtables.sources.postgres.facts import PgTable, describe_table
 from streamtables.sources.postgres.row_events import MirrorShape
 from streamtables.sources.postgres.shape import Shape, unexplained
 from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import MirrorColumn, ValueDoesNotFitError, map_columns
 
 if TYPE_CHECKING:
@@ -91,11 +92,12 @@ def read_captured(
     slot: str,
     settings: Settings,
     flush: Callable[[str], None],
+    spool: Spool,
 ) -> Read:
     """Read all changes of some captured tables up to the present.
 
     `flush` has the server write its log out up to a place.  It needs another connection: this one
-    is inside the transaction that reads.
+    is inside the transaction that reads.  `spool` has the rows until the drain ends.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -112,13 +114,13 @@ def read_captured(
                 described[key] = found
         for key, item in described.items():
             if item.capture.mode == "triggers":
-                read.tables[key] = item.explained(_read_buffer(connection, item))
+                read.tables[key] = item.explained(_read_buffer(connection, item, spool))
         if not wal.is_flushed(connection, read.position.lsn):
             # A commit that a crash of the server undoes must not be in a mirror: its number would
             # be given to another one.
             flush(read.position.lsn)
         captures = [captive.capture for captive in captives]
-        _read_slot(connection, described, captures, read, slot, settings)
+        _read_slot(connection, described, captures, read, slot, settings, spool)
     reach("changes-read")
     return read
 
@@ -147,17 +149,22 @@ def _not_captured(connection: Connection[Any], capture: Capture, table: PgTable)
     return "a capturing trigger was dropped or disabled" if missing else None
 
 
-def _read_buffer(connection: Connection[Any], item: _Described) -> ReadTable | Unexplained:
+def _read_buffer(
+    connection: Connection[Any], item: _Described, spool: Spool
+) -> ReadTable | Unexplained:
     try:
-        return _from_buffer(connection, item)
+        return _from_buffer(connection, item, spool)
     except ValueDoesNotFitError as error:
         # A copy meets the value too, unless it is gone by then; the other tables go on.
         return Unexplained(error.message)
 
 
-def _from_buffer(connection: Connection[Any], item: _Described) -> ReadTable | Unexplained:
+def _from_buffer(
+    connection: Connection[Any], item: _Described, spool: Spool
+) -> ReadTable | Unexplained:
     parts: list[pa.Table] = []
     cleared, first_at = False, None
+    changed: frozenset[str] | None = frozenset()
     for batch in buffer.read(
         connection, item.capture.tag, item.columns, item.since.snapshot, batch_rows=BATCH_ROWS
     ):
@@ -166,10 +173,18 @@ def _from_buffer(connection: Connection[Any], item: _Described) -> ReadTable | U
         if batch.cleared:
             cleared, parts = True, []
         if batch.rows.num_rows:
-            parts.append(batch.rows)
+            parts.append(spool.keep(batch.rows))
+            changed = _either(changed, batch.changed)
         first_at = first_at or batch.first_at
-    captured = Captured(_joined(parts, item.columns), cleared) if parts or cleared else None
+    if not parts and not cleared:
+        return ReadTable(None, Shape.of(item.table), first_at)
+    captured = Captured(_joined(parts, item.columns), cleared, changed=None if cleared else changed)
     return ReadTable(captured, Shape.of(item.table), first_at)
+
+
+def _either(one: frozenset[str] | None, other: frozenset[str] | None) -> frozenset[str] | None:
+    """Return the columns that either names; None, which is all, if one of them does."""
+    return None if one is None or other is None else one | other
 
 
 def _read_slot(
@@ -179,6 +194,7 @@ def _read_slot(
     read: Read,
     slot: str,
     settings: Settings,
+    spool: Spool,
 ) -> None:
     if not any("wal" in (c.mode, c.moving_to) for c in captures):
         return
@@ -192,6 +208,7 @@ def _read_slot(
         upto=upto,
         tables={item.table.oid: item.followed for item in from_wal.values()},
         fetch=settings.wal_max_changes_per_poll,
+        spool=spool,
     )
     read.confirm = found.confirmable
     for key, item in from_wal.items():

@@ -41,8 +41,10 @@ from streamtables.sources.postgres.captured_read import (
 from streamtables.sources.postgres.look import IDLE_BYTES
 from streamtables.sources.postgres.mirror import apply_captured, standing_of
 from streamtables.sources.postgres.moves import Mover, Ways
+from streamtables.sources.postgres.older_buffers import Upgraded, meet_buffers
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.snapshot import lsn_number
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.turns import alone
 
 if TYPE_CHECKING:
@@ -116,8 +118,14 @@ class DatabaseDrain:
         self.captives = tuple(
             Captive(captive.source, mover.moved(captive.capture)) for captive in self.captives
         )
-        if self._copied_what_needs_it(last):
+        if self._copied_what_needs_it(last) or self._copied_what_lost_its_buffer(connection):
             return _Again()
+        with Spool() as spool:
+            return self._brought_on(connection, mover, last, spool)
+
+    def _brought_on(
+        self, connection: Connection[Any], mover: Mover, last: Drain | None, spool: Spool
+    ) -> Drain | _Again:
         standings = self._standings(last)
         read = read_captured(
             connection,
@@ -126,6 +134,7 @@ class DatabaseDrain:
             mover.ways.name,
             self.shop.settings,
             self._flushed,
+            spool,
         )
         if self._copied_what_is_unexplained(read.tables):
             return _Again()
@@ -147,7 +156,8 @@ class DatabaseDrain:
     def _let_go(self, connection: Connection[Any], mover: Mover, read: Read, drain: Drain) -> None:
         """Free what the server keeps for us, now that the drain is recorded."""
         for captive in self.captives:
-            if "triggers" in (captive.capture.mode, captive.capture.moving_to):
+            waits = captive.source.id in self._left_alone
+            if not waits and "triggers" in (captive.capture.mode, captive.capture.moving_to):
                 buffer.trim(connection, captive.capture.tag, drain.position.snapshot)
         reach("buffers-trimmed")
         if read.confirm is not None and drain.position == read.position:
@@ -175,6 +185,21 @@ class DatabaseDrain:
                 reason = reason or error.detail
             if reason and captive.source.id not in self.errors:
                 copied = self._copied(captive, reason) or copied
+        return copied
+
+    def _copied_what_lost_its_buffer(self, connection: Connection[Any]) -> bool:
+        """Meet the buffers of other releases; copy the tables whose buffer is not whole."""
+        copied = False
+        captures = [c.capture for c in self.captives if c.source.id not in self.errors]
+        met = meet_buffers(connection, captures)
+        for captive in self.captives:
+            found = met.get(captive.source.id)
+            if isinstance(found, StreamTablesError):
+                self.errors[captive.source.id] = found
+            elif isinstance(found, Upgraded):
+                self._note(captive, "buffer upgraded", found.reason)
+            elif found is not None:
+                copied = self._copied(captive, found.reason) or copied
         return copied
 
     def _copied_what_is_unexplained(self, tables: dict[InputId, ReadTable | Unexplained]) -> bool:
@@ -216,7 +241,7 @@ class DatabaseDrain:
                 versions[key] = self._brought(captive, standings[key], found.captured, read)
                 reach("mirror-committed")
         reach("mirrors-committed")
-        for key in self.errors:
+        for key in self.errors.keys() - self._left_alone:
             if last is not None and key in last.versions:
                 versions[key] = last.versions[key]
         found_versions = Frontier(versions)
@@ -238,9 +263,25 @@ class DatabaseDrain:
         head = self.heads[source.id]
         done = apply_captured(source, standing, head, captured, read.position, shop.sessions)
         if done.by_spark:
-            event = CaptureEvent(source.id, shop.clock(), "drained by Spark", done.by_spark)
-            shop.catalog.add_capture_event(event)
+            self._note(captive, "drained by Spark", done.by_spark)
         return done.version
+
+    def _note(self, captive: Captive, kind: str, reason: str) -> None:
+        event = CaptureEvent(captive.source.id, self.shop.clock(), kind, reason)
+        self.shop.catalog.add_capture_event(event)
+
+    @property
+    def _left_alone(self) -> set[InputId]:
+        """Sources that stop without being copied later.
+
+        They have no part in the drain, so that they go on from the position in their own commit,
+        and what their buffers hold stays there for it.
+        """
+        return {
+            captive.source.id
+            for captive in self.captives
+            if captive.source.id in self.errors and not captive.capture.copy_reason
+        }
 
     def _is_idle(self, last: Drain, read: Read) -> bool:
         """Whether the last recorded drain is as good as this one would be."""

@@ -7,16 +7,8 @@ has made no commit since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from streamtables.catalog.models import Source, new_refresh_id
 from streamtables.engine import arrow_rows, small_hand
@@ -39,7 +31,9 @@ from streamtables.positions import (
     Version,
     judge_mirror,
 )
-from streamtables.sources.postgres.captured import Captured, complete
+from streamtables.sources.postgres.captured import Captured, complete, with_marks
+from streamtables.sources.postgres.spool import as_parquet
+from streamtables.sources.postgres.touched import touched_columns
 
 if TYPE_CHECKING:
     from streamtables.engine.session import SparkSessions
@@ -159,12 +153,14 @@ def _small(
     if captured.cleared:
         return small_hand.replace_all(handle, captured.rows, key_columns=key, stamp=stamp)
     if captured.replaced is None:
+        stamp = replace(stamp, changed=captured.changed or touched_columns(captured.rows))
         return small_hand.apply(handle, captured.rows, key_columns=key, stamp=stamp)
     # Rows are named by the replica identity, which need not be the primary key.
     named = tuple(captured.replaced.column_names)
     covered = small_hand.read_keys(handle, named, captured.replaced)
     stored = arrow_rows.semi_join(covered.rows, covered.keys, named)
     signed = complete(captured, stored, named)
+    stamp = replace(stamp, changed=touched_columns(signed))
     return small_hand.apply(
         handle,
         signed,
@@ -177,7 +173,7 @@ def _small(
 def _rows_max(captured: Captured) -> int:
     """Return how many rows may be applied on the driver.
 
-    Values that the server did not send are completed there alone.
+    Values that the server did not send are completed there with less reading.
     """
     return ROWS_MAX if captured.unsent else SMALL_ROWS
 
@@ -191,9 +187,10 @@ def _large(
     sessions: SparkSessions,
 ) -> Applied | Superseded:
     """Hand the changes to Spark through files: they may be more than a driver should hold."""
+    stamp = replace(stamp, changed=captured.changed)
     with (
-        _spooled(captured.rows) as changes,
-        _spooled(captured.replaced) as keys,
+        as_parquet(with_marks(captured)) as changes,
+        as_parquet(captured.replaced) as keys,
         sessions.lease("bulk", tag=stamp.refresh_id) as spark,
     ):
         return merge_spooled(
@@ -206,19 +203,6 @@ def _large(
             cleared=captured.cleared,
             keys=None if keys is None else str(keys),
         )
-
-
-@contextmanager
-def _spooled(rows: pa.Table | None) -> Iterator[Path | None]:
-    if rows is None:
-        yield None
-        return
-    folder = Path(mkdtemp(prefix="streamtables-drain-"))
-    try:
-        pq.write_table(rows, folder / "rows.parquet", row_group_size=100_000)
-        yield folder
-    finally:
-        rmtree(folder, ignore_errors=True)
 
 
 def _damaged(source: Source, reason: str) -> TableDamagedError:

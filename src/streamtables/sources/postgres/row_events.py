@@ -8,12 +8,13 @@ beside the new one, the value is taken from there; where it has not, the row is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from streamtables.sources.postgres.pgoutput import Flags, Places, RowChanges, Tuples
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import MirrorColumn, from_text
 
 
@@ -47,6 +48,10 @@ class Events:
     new_at: Places
     unsent: Mapping[str, Flags]
     """By column, which of the new rows lack their value."""
+
+    def kept(self, spool: Spool) -> Events:
+        """Return the same events, their rows where there is room for them."""
+        return replace(self, old=spool.keep(self.old), new=spool.keep(self.new))
 
     def after(self, message: int) -> Events:
         """Return what comes after a message."""

@@ -21,6 +21,7 @@ import pyarrow as pa
 from streamtables.engine.arrow_image import row_codes
 from streamtables.sources.postgres.pgoutput import Flags, Places
 from streamtables.sources.postgres.row_events import Events
+from streamtables.sources.postgres.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Images:
     unsent: Mapping[str, Unsent]
 
 
-def last_images(events: Events, key: Sequence[str]) -> Images:
+def last_images(events: Events, key: Sequence[str], spool: Spool) -> Images:
     """Return what the keys lead to when the changes are done in their order."""
     names = list(key)
     stacked = pa.concat_tables([events.new.select(names), events.old.select(names)])
@@ -53,7 +54,7 @@ def last_images(events: Events, key: Sequence[str]) -> Images:
     before, leaves = _keys_before(events, after, gone)
     firsts = np.unique(codes, return_index=True)[1]
     last = _last_rows(events, after, gone[leaves], events.old_at[leaves])
-    rows = events.new.take(pa.array(last))
+    rows = spool.taken(events.new, last)
     unsent: dict[str, Unsent] = {}
     earlier = _earlier(before, after) if events.unsent else after
     for name, lacking in events.unsent.items():
@@ -66,7 +67,7 @@ def last_images(events: Events, key: Sequence[str]) -> Images:
         if len(stored):
             under = stacked.take(pa.array(firsts[before[source[stored]]]))
             unsent[name] = Unsent(stored, under)
-    return Images(stacked.take(pa.array(np.sort(firsts))), rows, unsent)
+    return Images(spool.taken(stacked, np.sort(firsts)), rows, unsent)
 
 
 def _keys_before(events: Events, after: Places, gone: Places) -> tuple[Places, Flags]:

@@ -11,6 +11,7 @@ from psycopg import Connection
 from streamtables.sources.postgres.captured import Captured, Gathering
 from streamtables.sources.postgres.row_events import MirrorShape
 from streamtables.sources.postgres.snapshot import Position
+from streamtables.sources.postgres.spool import Spool
 from streamtables.sources.postgres.types import ValueDoesNotFitError
 from streamtables.sources.postgres.wal import confirmable, read_changes
 
@@ -47,9 +48,10 @@ def drain(
     upto: Position,
     tables: Mapping[int, Followed],
     fetch: int,
+    spool: Spool,
 ) -> Drained:
     """Take all changes up to a position; the slot is left as it is."""
-    gatherings = {oid: Gathering(table.shape) for oid, table in tables.items()}
+    gatherings = {oid: Gathering(table.shape, spool) for oid, table in tables.items()}
     since = {oid: table.since for oid, table in tables.items()}
     held_back, messages = None, 0
     committed: dict[int, int] = {}
