@@ -144,6 +144,13 @@ class Settings:
         high=10**12,
         help="Changed rows of a source that may wait for its slowest table; 0 does not look.",
     )
+    deep_join_l0_scan_threshold: int = _whole(
+        8,
+        low=1,
+        high=1_000,
+        help="Inputs that a join may have while its tables before a change are taken as after "
+        "minus changes; those of a wider one are read at their old version.",
+    )
     driver_rows_max: int = _whole(
         10_000,
         low=0,
@@ -172,6 +179,13 @@ class Settings:
         15.0,
         low=1,
         help="For how long a process leads unless it says so again; another takes over after it.",
+    )
+    part3_max_scan_count: int = _whole(
+        60,
+        low=1,
+        high=100_000,
+        help="Tables that one statement of a delta may read, each as often as it is named; beyond "
+        "it, parts that are as small as the changes are computed first.",
     )
     poll_seconds: float = _seconds(
         1.0,

@@ -24,6 +24,7 @@ from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
+from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
@@ -61,7 +62,11 @@ class SmallRefresh:
     @cached_property
     def _programs(self) -> ChangedTables:
         return self.around.plans.programs(
-            self.task.table, self.task.definitions, self._changed, small=True
+            self.task.table,
+            self.task.definitions,
+            self._changed,
+            small=True,
+            limits=self.around.limits,
         )
 
     @property
@@ -85,6 +90,7 @@ class SmallRefresh:
             view = view_name(item.name, "after")
             if reads(self._program, view):
                 bind(spark, view, TableVersion(item.location, item.version))
+        bind_before(spark, self.task, self._program)
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
             bind(spark, view_name(name, "changes"), rows)

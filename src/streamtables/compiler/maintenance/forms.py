@@ -110,10 +110,11 @@ class Maintenance:
         *,
         small: bool = False,
         before: Literal["read", "derived"] = "derived",
+        scans_at_most: int | None = None,
     ) -> ChangedTables:
         """Return the programs of a refresh in which only these tables changed."""
         marked = Maintenance.of(mark_unchanged(self.definition, changed))
-        return ChangedTables(marked, small, before)
+        return ChangedTables(marked, small, before, scans_at_most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +122,14 @@ class ChangedTables:
     """The programs of one refresh, for one set of changed tables.
 
     `small` says that the changes come netted on the columns that are read, and are few.
-    `before` is read from an old version, or derived as `after − changes`.
+    `before` is read from an old version, or derived as `after − changes`.  A statement that reads
+    more than `scans_at_most` tables is split where a part is as small as the changes.
     """
 
     table: Maintenance
     small: bool = False
     before: Literal["read", "derived"] = "derived"
+    scans_at_most: int | None = None
 
     @cached_property
     def touched(self) -> Keys | None:
@@ -179,13 +182,22 @@ class ChangedTables:
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
+        ready = self._ready(root)
+        return program(
+            ready,
+            small_changes=self.small,
+            wanted=_found(wanted, ready),
+            scans_at_most=self.scans_at_most,
+        )
+
+    def _ready(self, root: Node) -> Node:
+        """Return a relation as it is written: with its columns cut, and equal parts as one."""
         ready = filter_before_net(root)
         if self.before == "derived":
             ready = before_from_after(ready)
         if self.small:
             ready = trust_netted_changes(ready)
-        ready = share_equal(prune_columns(share_equal(ready)))
-        return program(ready, small_changes=self.small, wanted=_found(wanted, ready))
+        return share_equal(prune_columns(share_equal(ready)))
 
     def _new_groups(self) -> Node:
         chain = self.table.chain
