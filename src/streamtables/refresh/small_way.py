@@ -77,13 +77,7 @@ class SmallRefresh:
 
     @property
     def _program(self) -> Program:
-        match self._programs.table.form:
-            case "stored-state":
-                return self._programs.contributions
-            case "touched-groups":
-                return self._programs.new_groups
-            case "signed-rows":
-                return self._programs.signed_rows
+        return self._programs.answer
 
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:

@@ -64,6 +64,8 @@ class Program:
     """Whether a part of it computes with whole tables, however small the changes are."""
     reads_table: bool = True
     """Whether the last statement reads a table, and not only changes and earlier steps."""
+    scans: int = 0
+    """The most tables that one of the statements reads, each as often as it is named."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -111,7 +113,7 @@ def program(
         writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     last = to_sql(writer.statement(root), pretty=False)
-    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0)
+    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, apart.scans)
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:

@@ -142,6 +142,26 @@ class ChangedTables:
             return Keys(changes_of(chain.keyed.input), chain.keyed.key_columns)
         return touched_keys(chain.keyed)
 
+    @property
+    def answer(self) -> Program:
+        """The program that a refresh of a table of this form runs."""
+        match self.table.form:
+            case "stored-state":
+                return self.contributions
+            case "touched-groups":
+                return self.new_groups
+            case "signed-rows":
+                return self.signed_rows
+
+    @property
+    def relation(self) -> Node:
+        """What `answer` computes, as a plan."""
+        if self.table.state is not None:
+            return self._ready(self.table.state.contributions)
+        if self.table.chain is not None:
+            return self._ready(self._new_groups())
+        return self._ready(changes_of(self.table.definition))
+
     @cached_property
     def signed_rows(self) -> Program:
         """The signed changes of the stored rows of a table kept by signed rows.
