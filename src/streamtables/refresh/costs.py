@@ -13,7 +13,7 @@ REMEMBERED = 30
 
 def past_of(history: Sequence[RefreshRecord]) -> Past:
     """Return the last timing of each way; the newest record comes first."""
-    computed = [record for record in history if _computed(record)]
+    computed = [record for record in history if is_computed(record)]
     ways = [_way_of(record) for record in computed]
     last = {way: ways.index(way) for way in set(ways)}
 
@@ -27,7 +27,7 @@ def past_of(history: Sequence[RefreshRecord]) -> Past:
     return Past(timing("full"), timing("changes"), timing("whole"), last.get("changes", 0))
 
 
-def _computed(record: RefreshRecord) -> bool:
+def is_computed(record: RefreshRecord) -> bool:
     """Whether a refresh did its work to the end, even if the result stayed as it was."""
     if record.state == "applied":
         return True

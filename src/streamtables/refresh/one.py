@@ -19,6 +19,7 @@ from streamtables.fail_points import reach
 from streamtables.refresh.costs import REMEMBERED, past_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.past_report import CHANGED_ROWS
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,
@@ -129,7 +130,7 @@ class RefreshOne:
         if not task.plan.incremental or task.table.mode == "full":
             return None
         found: Changes = {}
-        with self.watch.step("changes"):
+        with self.watch.step("changes") as facts:
             for item in task.changed:
                 rows = self._changes_of(item)
                 if isinstance(rows, TooLarge):
@@ -137,6 +138,7 @@ class RefreshOne:
                     recording.notes.append(note)
                     return None
                 found[item.name] = rows
+                facts[f"{CHANGED_ROWS}{item.name}"] = rows.num_rows
         return found
 
     def _changes_of(self, item: TaskInput) -> pa.Table | TooLarge:

@@ -73,10 +73,11 @@ _RECURSIVE: tuple[JoinWay, int, str] = (
 def join_strategies(definition: Node) -> list[JoinStrategy]:
     """Return how changes pass through each join, from the top down."""
     nodes = reversed(in_order(definition))
-    return [_of_join(node) for node in nodes if isinstance(node, InnerJoin | Probe)]
+    return [join_strategy(node) for node in nodes if isinstance(node, InnerJoin | Probe)]
 
 
-def _of_join(node: InnerJoin | Probe) -> JoinStrategy:
+def join_strategy(node: InnerJoin | Probe) -> JoinStrategy:
+    """Return how changes pass through one join."""
     if reads_itself(node):
         way, terms, reason = _RECURSIVE
     else:
