@@ -10,7 +10,7 @@ from tests.unit.compiler.tables import KEYS, TABLES
 
 GIVEN = {
     "declare-key": "SELECT o.id FROM orders o JOIN log ON o.id = log.id",
-    "no-key": "SELECT id FROM log",
+    "no-key": "SELECT id FROM log UNION ALL SELECT id FROM log",
     "whole-window": "SELECT id, rank() OVER (ORDER BY amount) AS r FROM orders",
     "first-rows": "SELECT id FROM orders ORDER BY amount LIMIT 3",
     "whole-aggregate": "SELECT max(amount) AS m FROM orders",

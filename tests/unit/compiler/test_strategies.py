@@ -51,7 +51,7 @@ def test_each_input_says_how_its_rows_are_met():
     sql = """SELECT o.id, n FROM orders o JOIN
     (SELECT customer AS k, count(*) AS n FROM orders GROUP BY customer) g ON o.customer = k"""
     (join,) = join_strategies(compiled(sql).definition)
-    assert [item.name for item in join.inputs] == ["orders", "groups of orders"]
+    assert [item.name for item in join.inputs] == ["orders", "what is computed from orders"]
     orders, groups = (item.met for item in join.inputs)
     assert orders == "rows by customer"
     assert groups.startswith("one row by ")

@@ -22,8 +22,8 @@ from streamtables.compiler.algebra import (
     Window,
     kind_of,
 )
+from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend.aggregate_calls import call_sql
-from streamtables.compiler.explaining.thresholds import Threshold
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
@@ -53,10 +53,10 @@ def advice(plan: Plan, *, sources: Collection[str] | None = None) -> list[Advice
         return list(about_refusals(plan))
     nodes = in_order(plan.definition)
     own = plan.tables if sources is None else sources
-    not_in = list(about_not_in(plan))
+    bags, not_in = list(about_bags(plan, own)), list(about_not_in(plan))
     found = [
-        *about_keys(nodes, own),
-        *about_bags(plan, own),
+        *bags,
+        *([] if any(item.code == "declare-key" for item in bags) else about_keys(nodes, own)),
         *about_whole(nodes),
         *(not_in or about_scalars(plan, nodes)),
         *about_floats(nodes),
@@ -78,7 +78,8 @@ def about_refusals(plan: Plan) -> Iterator[Advice]:
 
 def about_keys(nodes: list[Node], sources: Collection[str]) -> Iterator[Advice]:
     """Ask for the keys of sources that are joined by equality and have none."""
-    joins = [node for node in nodes if isinstance(node, InnerJoin | LeftJoin)]
+    joined = (node for node in nodes if isinstance(node, InnerJoin | LeftJoin))
+    joins = [node for node in joined if not reads_itself(node)]
     scans = [scan for join in joins for scan in _joined_scans(join) if _may_declare(scan, sources)]
     if scans:
         listed = _quoted(scan.table for scan in scans)
@@ -113,11 +114,13 @@ def about_bags(plan: Plan, sources: Collection[str]) -> Iterator[Advice]:
         return
     nodes = [node for node in in_order(plan.root) if isinstance(node, Scan)]
     keyless = [node.table for node in nodes if _may_declare(node, sources)]
-    text = "Group the rows, or write SELECT DISTINCT, if equal rows should be one."
+    reason = "the result has no key, so equal rows are counted, and a row is found by all columns"
     if keyless and _would_have_key(plan.root):
         text = f"Declare the key of {_quoted(keyless)}: the result would have one too."
-    reason = "the result has no key, so equal rows are counted, and a row is found by all columns"
-    yield Advice("no-key", text, reason)
+        yield Advice("declare-key", text, reason)
+    else:
+        text = "Group the rows, or write SELECT DISTINCT, if equal rows should be one."
+        yield Advice("no-key", text, reason)
 
 
 def _quoted(names: Iterable[str]) -> str:
@@ -232,14 +235,6 @@ def about_having(plan: Plan) -> Iterator[Advice]:
             "groups that the condition hides have no stored sums, so touched groups are computed "
             "again",
         )
-
-
-def about_thresholds(found: Iterable[Threshold]) -> Iterator[Advice]:
-    """Pass on what helps against a limit that a query crosses."""
-    for item in found:
-        if item.crossed:
-            reason = f"{item.name} is {item.limit:,}, and the query has {item.value:,}"
-            yield Advice("threshold-crossed", item.advice, reason)
 
 
 def _calls_at_root(plan: Plan) -> tuple[AggregateCall, ...]:

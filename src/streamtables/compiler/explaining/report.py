@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from streamtables.compiler.algebra import CLOCK_TABLE
-from streamtables.compiler.explaining.advice import Advice, about_thresholds, advice
+from streamtables.compiler.explaining.advice import Advice, advice
 from streamtables.compiler.explaining.complexity import Cost, cost_of_change
 from streamtables.compiler.explaining.strategies import (
     AggregateStrategy,
@@ -51,8 +51,16 @@ def report_of(
         aggregates=tuple(aggregate_strategies(kept)),
         costs=_costs(plan),
         thresholds=found,
-        advice=(*advice(plan, sources=sources), *about_thresholds(found)),
+        advice=(*advice(plan, sources=sources), *_against_crossing(found)),
     )
+
+
+def _against_crossing(found: Iterable[Threshold]) -> Iterator[Advice]:
+    """Return what helps against each limit that a query crosses."""
+    for item in found:
+        if item.crossed:
+            reason = f"{item.name} is {item.limit:,}, and the query has {item.value:,}"
+            yield Advice("threshold-crossed", item.advice, reason)
 
 
 def _costs(plan: Plan) -> tuple[tuple[str, Cost], ...]:
@@ -81,7 +89,8 @@ def report_sections(report: Report) -> list[str]:
         "joins": [line for item in report.joins for line in _join_lines(item)],
         "aggregates": [line for item in report.aggregates for line in _aggregate_lines(item)],
         "cost of a change": _aligned((name, cost.cost, cost.reason) for name, cost in report.costs),
-        "thresholds": _aligned(_threshold_cells(item) for item in report.thresholds),
+        # What a query has none of needs no line.
+        "thresholds": _aligned(_threshold_cells(item) for item in report.thresholds if item.value),
         "advice": [line for item in report.advice for line in (item.text, f"  {item.reason}")],
     }
     return [section(name, lines) for name, lines in sections.items() if lines]

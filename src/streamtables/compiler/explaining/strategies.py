@@ -125,7 +125,7 @@ def _name(part: Node) -> str:
     if reads_itself(part):
         return "the recursion"
     listed = ", ".join(tables) or type(part).__name__
-    return f"groups of {listed}" if must_be_computed(part) else listed
+    return f"what is computed from {listed}" if must_be_computed(part) else listed
 
 
 def aggregate_strategies(maintenance: Maintenance) -> list[AggregateStrategy]:

@@ -1,0 +1,47 @@
+"""What explain says of each pattern, as text and as data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from streamtables.compiler.explain import explain_data, explain_text
+from streamtables.compiler.explaining.report import report_of
+from streamtables.compiler.maintenance import Limits
+from streamtables.settings import Settings
+from tests.golden.golden import Golden
+
+PATHS = sorted((Path(__file__).parent / "explain").glob("*.sql"))
+_LIMITS = re.compile(r"^-- limits: (\d+) join inputs, (\d+) scans$", re.MULTILINE)
+
+
+def _limits(head: str) -> Limits:
+    """Return the limits that a file names, else those that hold by default."""
+    named = _LIMITS.search(head)
+    if named is not None:
+        return Limits(int(named[1]), int(named[2]))
+    defaults = Settings()
+    return Limits(defaults.deep_join_l0_scan_threshold, defaults.part3_max_scan_count)
+
+
+def _explained(golden: Golden) -> str:
+    """Return the file as it should be; other goldens have the delta SQL."""
+    plan = golden.plan()
+    report = report_of(plan, _limits(golden.head))
+    text = explain_text(plan, report).partition("\n\ndelta SQL\n")[0]
+    data = explain_data(plan, report)
+    data.pop("delta_sql", None)
+    data.pop("query")
+    shown = json.dumps(data, indent=2, ensure_ascii=False)
+    return f"{golden.head}\n---- text\n{text}\n---- data\n{shown}\n"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_explain_says_what_the_golden_file_says(path: Path, update_golden: bool):
+    text = _explained(Golden.read(path))
+    if update_golden:
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, "run `make golden` and review the difference"
