@@ -35,8 +35,15 @@ def _explained(golden: Golden) -> str:
     data = explain_data(plan, report)
     data.pop("delta_sql", None)
     data.pop("query")
-    shown = json.dumps(data, indent=2, ensure_ascii=False)
+    shown = "\n".join(line for name, value in data.items() for line in _lines(name, value))
     return f"{golden.head}\n---- text\n{text}\n---- data\n{shown}\n"
+
+
+def _lines(name: str, value: object) -> list[str]:
+    """Return a value on one line, and a list of values on one line each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [f"{name}:", *(f"  {json.dumps(item, ensure_ascii=False)}" for item in value)]
+    return [f"{name}: {json.dumps(value, ensure_ascii=False)}"]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
