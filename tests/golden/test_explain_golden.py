@@ -11,6 +11,7 @@ import pytest
 from streamtables.compiler.explain import explain_data, explain_text
 from streamtables.compiler.explaining.report import report_of
 from streamtables.compiler.maintenance import Limits
+from streamtables.compiler.plan import compile_sql
 from streamtables.settings import Settings
 from tests.golden.golden import Golden
 
@@ -52,3 +53,15 @@ def test_explain_says_what_the_golden_file_says(path: Path, update_golden: bool)
     if update_golden:
         path.write_text(text, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text, "run `make golden` and review the difference"
+
+
+def test_the_example_of_the_page_is_what_explain_says():
+    """All of it but the last refresh, whose seconds are those of one machine."""
+    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    query = page.partition("```sql\n")[2].partition("\n```")[0]
+    shown = page.partition("```text\n")[2].partition("\n\nlast refresh\n")[0]
+    types = {"id": "bigint", "customer": "bigint", "amount": "decimal(12,2)"}
+    tables = {"orders": types, "customers": {"id": "bigint", "region": "string"}}
+    plan = compile_sql(query, tables, {"orders": ["id"], "customers": ["id"]})
+    text = explain_text(plan, report_of(plan, _limits(""))).partition("\n\ndelta SQL\n")[0]
+    assert shown == f"stream table sales  mode auto  full allow\n{text}"

@@ -35,12 +35,15 @@ def past_data(history: Sequence[RefreshRecord]) -> dict[str, object] | None:
     last = told_by(history)
     if last is None:
         return None
-    past = past_of(history)
-    timings = {"full": past.full, "changes": past.changes, "whole": past.whole}
     return {
         "last": _last_data(last),
-        "timings": {way: _timing_data(found) for way, found in timings.items()},
+        "timings": {way: _timing_data(found) for way, found in _timings(history).items()},
     }
+
+
+def _timings(history: Sequence[RefreshRecord]) -> dict[str, Timing | None]:
+    past = past_of(history)
+    return {"full": past.full, "changes": past.changes, "whole": past.whole}
 
 
 def _last_data(record: RefreshRecord) -> dict[str, object]:
@@ -96,9 +99,8 @@ def _lines(last: RefreshRecord, history: Sequence[RefreshRecord]) -> Iterator[st
     yield f"seconds    {last.seconds:.3f}" + (f": {steps}" if steps else "")
     if (predicted := _predicted(last)) is not None:
         yield "predicted  " + ", ".join(f"{way} {took:.3f}" for way, took in predicted.items())
-    past = past_of(history)
-    ways = {"full": past.full, "changes": past.changes, "whole": past.whole}
-    timings = [_timing_text(way, found) for way, found in ways.items() if found is not None]
+    ways = _timings(history).items()
+    timings = [_timing_text(way, found) for way, found in ways if found is not None]
     if timings:
         yield f"last of    {', '.join(timings)}"
     for note in last.notes:

@@ -45,3 +45,19 @@ def test_the_table_follows_its_query(narrow: StreamTables, tmp_path: Path, query
     assert "choice     differential" in found.text
     assert "deep_join_l0_scan_threshold  3 of 1" in found.text
     assert "last refresh: +" in found.svg
+
+
+@pytest.mark.parametrize("narrow", [10_000], indirect=True)
+def test_an_old_version_that_is_gone_leads_to_a_rebuild(
+    narrow: StreamTables, tmp_path: Path
+) -> None:
+    shop = open_shop(narrow, tmp_path)
+    narrow.create("t", JOINED)
+    refreshed(narrow, "t")
+    old = list(Path(shop.customers.path).glob("*.parquet"))
+    change(shop)
+    for file in old:
+        file.unlink()
+    result = refreshed(narrow, "t")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "history" in result.reason.text
