@@ -184,7 +184,7 @@ class Settings:
         60,
         low=1,
         high=100_000,
-        help="Tables that one statement of a delta may read, each as often as it is named; beyond "
+        help="Tables that one statement of a delta may read, each as often as it is read; beyond "
         "it, parts that are as small as the changes are computed first.",
     )
     poll_seconds: float = _seconds(

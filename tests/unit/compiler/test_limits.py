@@ -69,3 +69,19 @@ def test_split_programs_give_what_the_query_gives(seed: int):
         database.fill(table, rows)
     check_maintenance(plan, database, history.batches, turn=3, every_table=True)
     database.close()
+
+
+@pytest.mark.parametrize("scans", [1, 11, 100])
+@pytest.mark.parametrize(
+    "shown", ["a.v AS k", "a.v AS k, max(d.v) AS m", "a.v AS k, sum(d.v) AS s"]
+)
+def test_statements_are_counted_as_they_are_written(scans: int, shown: str):
+    tables = {name: TABLES[name] for name in "abcd"}
+    joined = "FROM a JOIN b ON a.v = b.k JOIN c ON b.v = c.k JOIN d ON c.v = d.k"
+    grouped = " GROUP BY a.v" if "(" in shown else ""
+    plan = compile_sql(f"SELECT {shown} {joined}{grouped}", tables)
+    changed = programs(plan, Limits(join_inputs=9, scans=scans))
+    written = [*(step.sql for step in changed.answer.steps), changed.answer.sql]
+    assert len(changed.statements.parts) == len(written) - 1
+    # A part that a statement names twice is written once there, but Spark reads its tables twice.
+    assert changed.statements.scans >= max(sql.count("`__st_after_") for sql in written)

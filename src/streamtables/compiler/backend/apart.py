@@ -27,7 +27,7 @@ class Text:
 
     operators: int
     scans: int
-    """The tables that are read, each as often as it is named."""
+    """The tables that are read, each as often as Spark reads it, which inlines shared parts."""
 
     @classmethod
     def of(cls, node: Node, inputs: Sequence[Text]) -> Text:

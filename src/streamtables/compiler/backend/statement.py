@@ -20,7 +20,7 @@ from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, 
 from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
-from streamtables.compiler.backend.apart import parts_apart
+from streamtables.compiler.backend.apart import Apart, parts_apart
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import name
@@ -64,8 +64,6 @@ class Program:
     """Whether a part of it computes with whole tables, however small the changes are."""
     reads_table: bool = True
     """Whether the last statement reads a table, and not only changes and earlier steps."""
-    scans: int = 0
-    """The most tables that one of the statements reads, each as often as it is named."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -113,7 +111,20 @@ def program(
         writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     last = to_sql(writer.statement(root), pretty=False)
-    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, apart.scans)
+    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0)
+
+
+def statements_of(
+    root: Node,
+    *,
+    small_changes: bool = False,
+    wanted: Node | None = None,
+    scans_at_most: int | None = None,
+) -> Apart:
+    """Return which statements `program` would write, without writing them."""
+    return parts_apart(
+        root, _named(root), small_changes=small_changes, wanted=wanted, scans_at_most=scans_at_most
+    )
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:

@@ -51,11 +51,11 @@ def _deep_join(maintenance: Maintenance, limits: Limits) -> Threshold:
 def _scans(maintenance: Maintenance, limits: Limits) -> Threshold:
     tables = tables_below(maintenance.definition)
     before = limits.before(maintenance.definition)
-    whole = maintenance.restricted_to(tables, small=True, before=before).answer
+    whole = maintenance.restricted_to(tables, small=True, before=before).statements
     split = maintenance.restricted_to(
         tables, small=True, before=before, scans_at_most=limits.scans
-    ).answer
-    more = len(split.steps) - len(whole.steps)
+    ).statements
+    more = len(split.parts) - len(whole.parts)
     if more:
         parts = "1 part is" if more == 1 else f"{more} parts are"
         effect = f"{parts} computed first; no statement reads more than {split.scans} tables"

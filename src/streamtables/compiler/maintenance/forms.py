@@ -29,8 +29,9 @@ from streamtables.compiler.algebra import (
 from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.keyed import recomputed, touched_keys
 from streamtables.compiler.algebra.node import changes_of
+from streamtables.compiler.backend.apart import Apart
 from streamtables.compiler.backend.combine import combined_rows
-from streamtables.compiler.backend.statement import Program, program
+from streamtables.compiler.backend.statement import Program, program, statements_of
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.maintenance.layout import Layout
 from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
@@ -152,6 +153,17 @@ class ChangedTables:
                 return self.new_groups
             case "signed-rows":
                 return self.signed_rows
+
+    @property
+    def statements(self) -> Apart:
+        """The statements of `answer`, counted and not written."""
+        root = self.relation
+        return statements_of(
+            root,
+            small_changes=self.small,
+            wanted=_found(self.touched if self.table.form == "touched-groups" else None, root),
+            scans_at_most=self.scans_at_most,
+        )
 
     @property
     def relation(self) -> Node:
