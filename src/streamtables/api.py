@@ -24,6 +24,7 @@ from streamtables.catalog.models import (
 )
 from streamtables.catalog.names import check_name
 from streamtables.choices import checked_capture, checked_choices
+from streamtables.compiler import Plan
 from streamtables.engine.describe import TableDescription, describe, enable_change_feed
 from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
@@ -38,7 +39,9 @@ from streamtables.errors import (
     SourceUnusableError,
     WouldMixError,
 )
-from streamtables.explanation import Explanation, explain_plan
+from streamtables.explanation import Explanation, explain_query, explain_table
+from streamtables.refresh.costs import REMEMBERED
+from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
 from streamtables.refresh.recover import recover
@@ -260,9 +263,11 @@ class StreamTables(Scheduling, ViewsAndFunctions):
             location=str(self.warehouse.absolute() / "tables" / f"{name}-{table_id[:8]}"),
             at=self._around.clock(),
         )
-        return self._catalog.create_stream_table(
+        created = self._catalog.create_stream_table(
             definition.table, definition.inputs, replace=replace
         )
+        self._tell_crossings(created, definition.plan)
+        return created
 
     def alter(
         self,
@@ -297,9 +302,15 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         if query is not None:
             changes |= altered_query(query, plan, snapshot.definitions)
         inputs = inputs_of(plan, snapshot.definitions)
-        return self._catalog.alter_stream_table(
+        altered = self._catalog.alter_stream_table(
             table.id, at=self._around.clock(), inputs=inputs, **changes
         )
+        self._tell_crossings(altered, plan)
+        return altered
+
+    def _tell_crossings(self, table: StreamTable, plan: Plan) -> None:
+        around = self._around
+        record_crossings(self._catalog, table, plan, around.limits, around.clock())
 
     def drop(
         self, name: str, *, cascade: bool = False, if_exists: bool = False
@@ -399,14 +410,21 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         return verify(snapshot.definitions.stream_table(name), snapshot, self._around)
 
     def explain(self, name: str) -> Explanation:
-        """Say how a table is maintained, and why so."""
+        """Say how a table is maintained and why so, and what its last refreshes took."""
         snapshot = self._catalog.snapshot()
         table = snapshot.definitions.stream_table(name)
-        return explain_plan(self._around.plans.plan(table, snapshot.definitions), table)
+        return explain_table(
+            self._around.plans.plan(table, snapshot.definitions),
+            table,
+            snapshot.definitions,
+            self._around.limits,
+            self._catalog.history(table.id, REMEMBERED),
+        )
 
     def validate(self, query: str) -> Explanation:
         """Say the same before anything is created."""
-        return explain_plan(compiled(query, self._catalog.snapshot().definitions), None)
+        definitions = self._catalog.snapshot().definitions
+        return explain_query(compiled(query, definitions), definitions, self._around.limits)
 
     def history(self, name: str, limit: int = 100) -> list[RefreshRecord]:
         """Return the last refreshes of a table, newest first."""

@@ -164,6 +164,13 @@ class Settings:
         help="After how many refreshes another way is measured again, if it may be about as fast; "
         "0 for never.",
     )
+    deep_join_l0_scan_threshold: int = _whole(
+        8,
+        low=1,
+        high=1_000,
+        help="Inputs that a join may have while its tables before a change are taken as after "
+        "minus changes; those of a wider one are read at their old version.",
+    )
     driver_rows_max: int = _whole(
         10_000,
         low=0,
@@ -192,6 +199,13 @@ class Settings:
         15.0,
         low=1,
         help="For how long a process leads unless it says so again; another takes over after it.",
+    )
+    part3_max_scan_count: int = _whole(
+        60,
+        low=1,
+        high=100_000,
+        help="Tables that one statement of a delta may read, each as often as it is read; beyond "
+        "it, parts that are as small as the changes are computed first.",
     )
     poll_seconds: float = _seconds(
         1.0,

@@ -70,13 +70,7 @@ class Golden:
 
 def _maintenance(plan: Plan) -> str:
     kept = plan.maintenance
-    changed = kept.restricted_to(frozenset(plan.tables), small=True)
-    if kept.state is not None:
-        program = changed.contributions
-    elif kept.chain is not None:
-        program = changed.new_groups
-    else:
-        program = changed.signed_rows
+    program = kept.restricted_to(frozenset(plan.tables), small=True).answer
     stored = ", ".join(
         f"{name} {type_}" for name, type_ in kept.layout.visible + kept.layout.hidden
     )

@@ -178,7 +178,11 @@ def _key(row: Sequence[Any]) -> tuple[Any, ...]:
 @lru_cache(maxsize=64)
 def _programs(plan: Plan, changed: frozenset[str], way: Way) -> ChangedTables:
     before, small = way
-    return plan.maintenance.restricted_to(changed, small=small, before=before)
+    # One of the ways splits every statement that can be split, to prove that this changes nothing.
+    scans_at_most = 1 if way == WAYS[-1] else None
+    return plan.maintenance.restricted_to(
+        changed, small=small, before=before, scans_at_most=scans_at_most
+    )
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,17 @@ from streamtables.cli.contract import Explanation
 from streamtables.cli.invocation import AsJson, TableArgument, Warehouse, opened
 from streamtables.cli.screen import show_json, show_line
 from streamtables.cli.text_input import SqlFile, sql_from
+from streamtables.errors import ConfigError
+
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        help="Write the plan as a picture to this file.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 
 
 def explain(
@@ -17,10 +29,11 @@ def explain(
     name: TableArgument,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
+    svg: SvgFile = None,
 ) -> None:
-    """Show how a stream table is maintained: plan, refusals, delta SQL."""
+    """Show how a stream table is maintained: plan, costs, last refresh, advice, delta SQL."""
     with opened(context, warehouse) as db:
-        show_explanation(db.explain(name), as_json=as_json)
+        show_explanation(db.explain(name), as_json=as_json, svg=svg)
 
 
 def validate(
@@ -34,16 +47,28 @@ def validate(
     file: SqlFile = None,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
+    svg: SvgFile = None,
 ) -> None:
     """Explain a query before anything is created."""
     query = sql_from(sql, file)
     with opened(context, warehouse) as db:
-        show_explanation(db.validate(query), as_json=as_json)
+        show_explanation(db.validate(query), as_json=as_json, svg=svg)
 
 
-def show_explanation(explanation: Explanation, *, as_json: bool) -> None:
-    """Show an explanation as text or as data."""
+def show_explanation(explanation: Explanation, *, as_json: bool, svg: Path | None = None) -> None:
+    """Show an explanation as text or as data, and write its picture where one is asked for."""
+    if svg is not None:
+        _write(svg, explanation.svg)
     if as_json:
         show_json(explanation.data)
     else:
         show_line(explanation.text)
+
+
+def _write(path: Path, picture: str) -> None:
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(
+            f'cannot write the picture to "{path}"', detail=f"{error.strerror}."
+        ) from error

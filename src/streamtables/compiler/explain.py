@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from streamtables.compiler.algebra import AggregateCall, TopK
+from streamtables.compiler.algebra import TopK
 from streamtables.compiler.algebra.node import FORMS_AT_MOST, is_changed_whole
+from streamtables.compiler.explaining.report import (
+    Report,
+    report_data,
+    report_of,
+    report_sections,
+    section,
+)
+from streamtables.compiler.explaining.strategies import why_no_state
 from streamtables.compiler.maintenance.forms import Maintenance
-from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
 from streamtables.compiler.plan_text import plan_lines, plan_tree
 
 if TYPE_CHECKING:
@@ -16,19 +24,24 @@ if TYPE_CHECKING:
 __all__ = ["explain_data", "explain_text", "plan_tree"]
 
 
-def explain_text(plan: Plan) -> str:
-    """Return how a query is maintained, operator by operator, with its refusals and delta SQL."""
+def explain_text(plan: Plan, report: Report | None = None, more: Iterable[str] = ()) -> str:
+    """Return how a query is maintained, operator by operator, with its refusals and delta SQL.
+
+    `more` are further sections; they come before the delta SQL, which is long.
+    """
     parts = [_heading(plan)]
     if plan.root is not None:
-        parts.append("plan\n" + _indented(plan_tree(plan.definition)))
+        parts.append(section("plan", plan_tree(plan.definition).splitlines()))
     parts += [_refusal_text(refusal) for refusal in plan.refusals]
     parts += [f"note: {note}" for note in plan.notes]
+    parts += report_sections(report or report_of(plan))
+    parts += more
     if plan.incremental:
-        parts.append("delta SQL\n" + _indented(plan.delta_sql()))
+        parts.append(section("delta SQL", plan.delta_sql().splitlines()))
     return "\n\n".join(parts)
 
 
-def explain_data(plan: Plan) -> dict[str, object]:
+def explain_data(plan: Plan, report: Report | None = None) -> dict[str, object]:
     """Return the same facts as plain values."""
     data: dict[str, object] = {
         "query": plan.sql,
@@ -52,6 +65,7 @@ def explain_data(plan: Plan) -> dict[str, object]:
             }
             for line in plan_lines(plan.definition)
         ]
+    data |= report_data(report or report_of(plan))
     if plan.incremental:
         data["form"] = plan.maintenance.form
         data["form_reason"] = form_reason(plan.maintenance)
@@ -73,26 +87,7 @@ def form_reason(maintenance: Maintenance) -> str:
         return "every aggregate at the root follows from sums and counts, which add up"
     if isinstance(maintenance.chain.keyed, TopK):
         return "the first rows are taken again, and compared with those that are stored"
-    return f"groups that changed are computed again: {_why_no_state(maintenance)}"
-
-
-def _why_no_state(maintenance: Maintenance) -> str:
-    assert maintenance.chain is not None
-    if maintenance.chain.filtered:
-        return "a condition hides some groups, whose state is not stored"
-    aggregate = as_aggregate(maintenance.chain.keyed)
-    for call in aggregate.calls if aggregate is not None else ():
-        if not is_additive(call):
-            return _why_not_additive(call)
-    return "an expression stands between the groups and the output"
-
-
-def _why_not_additive(call: AggregateCall) -> str:
-    if call.distinct:
-        return f'"{call.function}" of DISTINCT values'
-    if call.function in ("min", "max"):
-        return f'"{call.function}" looks at all rows of a group'
-    return f'"{call.function}" of {call.argument_types[0]} has no exact sum to add to'
+    return f"groups that changed are computed again: {why_no_state(maintenance)}"
 
 
 def _heading(plan: Plan) -> str:
@@ -118,7 +113,8 @@ def _key_text(key: list[str] | None) -> str:
 
 
 def _refusal_text(refusal: Refusal) -> str:
-    lines = [f"refused[{refusal.code}]: {refusal.message}", _indented(refusal.place)]
+    place = [f"  {line}" for line in refusal.place.splitlines()]
+    lines = [f"refused[{refusal.code}]: {refusal.message}", *place]
     lines += [refusal.reason, f"hint: {refusal.hint}" if refusal.hint else ""]
     return "\n".join(line for line in lines if line)
 
@@ -135,7 +131,3 @@ def _refusal_data(refusal: Refusal) -> dict[str, object]:
         "line": line,
         "column": column,
     }
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}".rstrip() for line in text.splitlines())

@@ -38,6 +38,9 @@ from streamtables.compiler.backend.windows import window_sql
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.rewrites.rebuild import in_order
 
+_SHORT = 72
+"""How long the text of an operator is inside a sentence."""
+
 
 @dataclass(frozen=True)
 class PlanLine:
@@ -90,6 +93,12 @@ def expression_text(expression: exp.Expr) -> str:
     """Return an expression without the quotes that plain names do not need."""
     text = expression.sql(dialect=VerbatimSpark, normalize_functions=False)
     return re.sub(r"`(\w+)`", r"\1", text)
+
+
+def short(node: Node) -> str:
+    """Return an operator in quotes, cut to what fits into a sentence."""
+    text = f"{type(node).__name__} {describe(node)}".strip()
+    return f'"{text}"' if len(text) <= _SHORT else f'"{text[: _SHORT - 1].rstrip()}…"'
 
 
 @singledispatch

@@ -111,6 +111,21 @@ class CostBook:
             self.evictions += 1
 
 
+def is_computed(record: RefreshRecord) -> bool:
+    """Whether a refresh did its work to the end, even if the result stayed as it was."""
+    if record.state == "applied":
+        return True
+    return record.state == "no-change" and any(step.name == CHOICE for step in record.steps)
+
+
+def last_of_each_way(history: Sequence[RefreshRecord]) -> dict[Way, Sample]:
+    """Return the newest refresh of each way; the newest record comes first."""
+    found: dict[Way, Sample] = {}
+    for sample in samples_of(history):
+        found.setdefault(sample.way, sample)
+    return found
+
+
 def samples_of(history: Sequence[RefreshRecord]) -> list[Sample]:
     """Return what records tell, the newest first; nothing from before the query was altered.
 

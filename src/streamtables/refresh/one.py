@@ -18,6 +18,7 @@ from streamtables.fail_points import reach
 from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
+from streamtables.refresh.past_report import CHANGED_ROWS
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,
@@ -133,7 +134,7 @@ class RefreshOne:
         if not task.plan.incremental or task.table.mode == "full":
             return None
         found: Changes = {}
-        with self.watch.step("changes"):
+        with self.watch.step("changes") as facts:
             for item in task.changed:
                 rows = self._changes_of(item)
                 if isinstance(rows, TooLarge):
@@ -144,6 +145,7 @@ class RefreshOne:
                     note = f'changes of "{item.name}" are not read: its log says what they touch'
                     recording.notes.append(note)
                 found[item.name] = rows
+                facts[f"{CHANGED_ROWS}{item.name}"] = rows.num_rows
         return found
 
     def _changes_of(self, item: TaskInput) -> pa.Table | TooLarge:

@@ -11,7 +11,7 @@ from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Column, Source, StreamTable
 from streamtables.compiler import Plan, compile_query
 from streamtables.compiler.library import Entry
-from streamtables.compiler.maintenance import ChangedTables
+from streamtables.compiler.maintenance import ChangedTables, Limits
 from streamtables.compiler.schema import Schema, Table
 from streamtables.positions import InputId
 from streamtables.refresh.library import library_of
@@ -50,7 +50,7 @@ class _Compiled:
     plan: Plan
     basis: Hashable
     generation: int
-    programs: dict[tuple[frozenset[str], bool], ChangedTables] = field(default_factory=dict)
+    programs: dict[Hashable, ChangedTables] = field(default_factory=dict)
 
 
 @dataclass
@@ -73,13 +73,20 @@ class Plans:
         changed: frozenset[str],
         *,
         small: bool,
+        limits: Limits,
     ) -> ChangedTables:
         """Return the programs of a refresh in which only these tables changed."""
         compiled = self._compiled(table, definitions)
-        key = (changed, small)
+        key = (changed, small, limits)
         found = compiled.programs.get(key)
         if found is None:
-            found = compiled.plan.maintenance.restricted_to(changed, small=small)
+            maintenance = compiled.plan.maintenance
+            found = maintenance.restricted_to(
+                changed,
+                small=small,
+                before=limits.before(maintenance.definition),
+                scans_at_most=limits.scans,
+            )
             compiled.programs[key] = found
         return found
 

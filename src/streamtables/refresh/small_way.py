@@ -24,6 +24,7 @@ from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
+from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
@@ -61,7 +62,11 @@ class SmallRefresh:
     @cached_property
     def _programs(self) -> ChangedTables:
         return self.around.plans.programs(
-            self.task.table, self.task.definitions, self._changed, small=True
+            self.task.table,
+            self.task.definitions,
+            self._changed,
+            small=True,
+            limits=self.around.limits,
         )
 
     @property
@@ -73,19 +78,14 @@ class SmallRefresh:
     @property
     def program(self) -> Program:
         """What Spark computes."""
-        match self._programs.table.form:
-            case "stored-state":
-                return self._programs.contributions
-            case "touched-groups":
-                return self._programs.new_groups
-            case "signed-rows":
-                return self._programs.signed_rows
+        return self._programs.answer
 
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:
             view = view_name(item.name, "after")
             if reads(self.program, view):
                 bind(spark, view, TableVersion(item.location, item.version))
+        bind_before(spark, self.task, self.program)
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
             bind(spark, view_name(name, "changes"), rows)

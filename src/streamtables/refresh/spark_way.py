@@ -17,6 +17,7 @@ from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
+from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
@@ -91,7 +92,9 @@ class SparkRefresh:
                     task.definitions,
                     task.changed_names,
                     small=False,
+                    limits=self.around.limits,
                 )
+                bind_before(spark, task, programs.whole_delta)
                 signed = run_large(spark, programs.whole_delta)
             reach("delta-computed")
             with self.watch.step("compute and apply", hand="spark"):

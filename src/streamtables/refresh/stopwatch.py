@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from streamtables.catalog.models import Step
+from streamtables.catalog.models import JsonValue, Step
 
 
 @dataclass
@@ -18,11 +18,11 @@ class Stopwatch:
     steps: list[Step] = field(default_factory=list)
 
     @contextmanager
-    def step(self, name: str, **facts: str | int | float | bool | None) -> Iterator[None]:
-        """Measure what happens inside as one step."""
+    def step(self, name: str, **facts: JsonValue) -> Iterator[dict[str, JsonValue]]:
+        """Measure what happens inside as one step; what it learns may be added to the facts."""
         start = perf_counter()
         try:
-            yield
+            yield facts
         finally:
             self.steps.append(Step(name, round(perf_counter() - start, 6), facts))
 

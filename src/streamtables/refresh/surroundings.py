@@ -11,6 +11,7 @@ from datetime import datetime
 from time import sleep
 
 from streamtables.catalog.store import Catalog
+from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.costs import CostBook
 from streamtables.refresh.plans import Plans
@@ -23,6 +24,13 @@ from streamtables.sources.postgres.capture import PostgresCapture
 def this_process() -> str:
     """Return the name under which this process records its refreshes."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the limits that the settings give to programs."""
+    return Limits(
+        join_inputs=settings.deep_join_l0_scan_threshold, scans=settings.part3_max_scan_count
+    )
 
 
 @dataclass
@@ -43,6 +51,11 @@ class Surroundings:
 
     def __post_init__(self) -> None:
         self.costs = CostBook(self.settings.cost_cache_capacity)
+
+    @property
+    def limits(self) -> Limits:
+        """The sizes beyond which programs are made in another way."""
+        return limits_of(self.settings)
 
     def pause(self, attempt: int) -> None:
         """Wait a little longer after each attempt, and never as long as another process does."""

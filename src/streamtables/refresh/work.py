@@ -49,7 +49,11 @@ class Works:
     def _merge(self, changed_rows: int) -> Work:
         task = self.task
         programs = self.around.plans.programs(
-            task.table, task.definitions, task.changed_names, small=False
+            task.table,
+            task.definitions,
+            task.changed_names,
+            small=False,
+            limits=self.around.limits,
         )
         return self._read(programs.whole_delta, changed_rows=changed_rows)
 

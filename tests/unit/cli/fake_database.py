@@ -60,6 +60,7 @@ class Verification:
 class Explanation:
     text: str = "Scan orders\nkey: id"
     data: dict[str, Any] = field(default_factory=lambda: {"key": ["id"]})
+    svg: str = "<svg/>"
 
 
 @dataclass(frozen=True)

@@ -433,6 +433,19 @@ def test_explain_and_validate_show_text_or_data(run, db):
     assert db.asked("validate") == [((QUERY,), {})]
 
 
+@pytest.mark.parametrize("command", [("explain", "totals"), ("validate", QUERY)])
+def test_explain_and_validate_write_a_picture(run, tmp_path, command):
+    picture = tmp_path / "plan.svg"
+    assert run(*command, "--svg", str(picture)).out == "Scan orders\nkey: id\n"
+    assert picture.read_text() == "<svg/>"
+
+
+def test_a_picture_that_cannot_be_written_is_an_error(run, tmp_path):
+    result = run("explain", "totals", "--svg", str(tmp_path / "nowhere" / "plan.svg"))
+    assert result.code == 2
+    assert "error[ST-1401]: cannot write the picture" in result.err
+
+
 def test_verify_checks_all_tables_and_is_exit_0_when_equal(run, db):
     db.tables = [TableStatus("a"), TableStatus("b")]
     result = run("verify")

@@ -100,11 +100,25 @@ class InnerJoin(Node):
 @delta_rule.register
 def delta_inner_join(join: InnerJoin) -> Node:
     """Return one term for each input that may change."""
-    changing = [index for index, part in enumerate(join.parts) if may_change(part)]
-    tree = JoinTree.of(join) if len(changing) > 2 else None
-    if tree is not None and tree.reaches(changing) and not must_be_computed(join.parts[tree.root]):
+    changing = changing_inputs(join)
+    tree = tree_from_widest(join)
+    if tree is not None:
         return _from_widest(join, tree, changing)
     return Sum(tuple(_term(join, index) for index in changing))
+
+
+def changing_inputs(join: InnerJoin) -> list[int]:
+    """Return the places of the inputs that may change."""
+    return [index for index, part in enumerate(join.parts) if may_change(part)]
+
+
+def tree_from_widest(join: InnerJoin) -> JoinTree | None:
+    """Return the tree along which one pass finds all changes, where that saves terms."""
+    changing = changing_inputs(join)
+    tree = JoinTree.of(join) if len(changing) > 2 else None
+    if tree is None or not tree.reaches(changing) or must_be_computed(join.parts[tree.root]):
+        return None
+    return tree
 
 
 def _term(join: InnerJoin, changed: int) -> Node:

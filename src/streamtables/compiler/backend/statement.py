@@ -10,16 +10,17 @@ table, or takes many operators, is computed apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
-from streamtables.compiler.algebra.bounded import is_bounded, works_on_tables
+from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
+from streamtables.compiler.backend.apart import Apart, parts_apart
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import name
@@ -39,9 +40,6 @@ _STEP_NAMES: dict[type[Node], str] = {
     Sum: "terms",
 }
 _LANDMARKS = (Keys, Net)
-
-_REPEATED_AT_MOST = 12
-"""How many operators over small rows are rather written again than computed by a statement."""
 
 
 @dataclass(frozen=True)
@@ -97,46 +95,36 @@ def program(
     *,
     small_changes: bool = False,
     wanted: Node | None = None,
+    scans_at_most: int | None = None,
 ) -> Program:
     """Return the statements that compute a relation; `wanted` is a step whatever it takes."""
     named = _named(root)
+    apart = parts_apart(
+        root, named, small_changes=small_changes, wanted=wanted, scans_at_most=scans_at_most
+    )
+    _name_all(apart.parts, named)
     writer = _Writer(naming, named, small_changes=small_changes)
     steps: list[Step] = []
-    texts: dict[int, _Text] = {}
-    uses = _uses(root)
-    for node in in_order(root):
-        apart = [texts[id(item)] for item in node.inputs if id(item) not in writer.kept]
-        text = texts[id(node)] = _Text.of(node, apart)
-        if node is root or id(node) not in named:
-            continue
-        shared = uses[id(node)] > 1 and not isinstance(node, Net) and is_bounded(node)
-        if (
-            node is wanted
-            or (isinstance(node, Keys) and not small_changes)
-            or (shared and (text.reads_table or text.operators > _REPEATED_AT_MOST))
-        ):
-            sql = to_sql(writer.statement(node), pretty=False)
-            steps.append(Step(named[id(node)], sql, node is wanted, text.reads_table))
-            writer.kept.add(id(node))
+    for node, text in zip(apart.parts, apart.texts, strict=False):
+        sql = to_sql(writer.statement(node), pretty=False)
+        steps.append(Step(named[id(node)], sql, node is wanted, text.scans > 0))
+        writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     last = to_sql(writer.statement(root), pretty=False)
-    return Program(tuple(steps), last, large, texts[id(root)].reads_table)
+    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0)
 
 
-@dataclass(frozen=True)
-class _Text:
-    """What writing a relation out in full would repeat."""
-
-    operators: int
-    reads_table: bool
-
-    @classmethod
-    def of(cls, node: Node, inputs: Sequence[_Text]) -> _Text:
-        reads = isinstance(node, Scan) and node.version != "changes"
-        return cls(
-            1 + sum(item.operators for item in inputs),
-            reads or any(item.reads_table for item in inputs),
-        )
+def statements_of(
+    root: Node,
+    *,
+    small_changes: bool = False,
+    wanted: Node | None = None,
+    scans_at_most: int | None = None,
+) -> Apart:
+    """Return which statements `program` would write, without writing them."""
+    return parts_apart(
+        root, _named(root), small_changes=small_changes, wanted=wanted, scans_at_most=scans_at_most
+    )
 
 
 def to_sql(query: exp.Query, dialect: Dialect = "spark", *, pretty: bool = True) -> str:
@@ -215,13 +203,9 @@ def _alias(text: str) -> exp.TableAlias:
     return exp.TableAlias(this=name(text))
 
 
-def _uses(root: Node) -> Counter[int]:
-    return Counter(id(child) for node in in_order(root) for child in node.inputs)
-
-
 def _named(root: Node) -> dict[int, str]:
     order = in_order(root)
-    uses = _uses(root)
+    uses = Counter(id(child) for node in order for child in node.inputs)
     counters: dict[str, int] = {}
     named: dict[int, str] = {}
     for node in order:
@@ -232,3 +216,9 @@ def _named(root: Node) -> dict[int, str]:
         counters[stem] = counters.get(stem, 0) + 1
         named[id(node)] = f"__st_{stem}_{counters[stem]}"
     return named
+
+
+def _name_all(parts: Iterable[Node], named: dict[int, str]) -> None:
+    """Name the parts that are apart for their width alone."""
+    wide = [node for node in parts if id(node) not in named]
+    named.update({id(node): f"__st_part_{number}" for number, node in enumerate(wide, start=1)})

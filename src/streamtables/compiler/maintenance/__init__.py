@@ -2,6 +2,7 @@
 
 from streamtables.compiler.maintenance.forms import STATE, STORED, ChangedTables, Form, Maintenance
 from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
+from streamtables.compiler.maintenance.limits import Limits
 from streamtables.compiler.maintenance.stored_state import StateColumn, StoredState, VisibleState
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "ChangedTables",
     "Form",
     "Layout",
+    "Limits",
     "Maintenance",
     "StateColumn",
     "StoredState",

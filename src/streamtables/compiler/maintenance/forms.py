@@ -29,8 +29,9 @@ from streamtables.compiler.algebra import (
 from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.keyed import recomputed, touched_keys
 from streamtables.compiler.algebra.node import changes_of
+from streamtables.compiler.backend.apart import Apart
 from streamtables.compiler.backend.combine import combined_rows
-from streamtables.compiler.backend.statement import Program, program
+from streamtables.compiler.backend.statement import Program, program, statements_of
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.maintenance.layout import Layout
 from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
@@ -110,10 +111,11 @@ class Maintenance:
         *,
         small: bool = False,
         before: Literal["read", "derived"] = "derived",
+        scans_at_most: int | None = None,
     ) -> ChangedTables:
         """Return the programs of a refresh in which only these tables changed."""
         marked = Maintenance.of(mark_unchanged(self.definition, changed))
-        return ChangedTables(marked, small, before)
+        return ChangedTables(marked, small, before, scans_at_most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +123,14 @@ class ChangedTables:
     """The programs of one refresh, for one set of changed tables.
 
     `small` says that the changes come netted on the columns that are read, and are few.
-    `before` is read from an old version, or derived as `after − changes`.
+    `before` is read from an old version, or derived as `after − changes`.  A statement that reads
+    more than `scans_at_most` tables is split where a part is as small as the changes.
     """
 
     table: Maintenance
     small: bool = False
     before: Literal["read", "derived"] = "derived"
+    scans_at_most: int | None = None
 
     @cached_property
     def touched(self) -> Keys | None:
@@ -138,6 +142,37 @@ class ChangedTables:
             # Exactly the groups that have contributions: others keep the row that is stored.
             return Keys(changes_of(chain.keyed.input), chain.keyed.key_columns)
         return touched_keys(chain.keyed)
+
+    @property
+    def answer(self) -> Program:
+        """The program that a refresh of a table of this form runs."""
+        match self.table.form:
+            case "stored-state":
+                return self.contributions
+            case "touched-groups":
+                return self.new_groups
+            case "signed-rows":
+                return self.signed_rows
+
+    @property
+    def statements(self) -> Apart:
+        """The statements of `answer`, counted and not written."""
+        root = self.relation
+        return statements_of(
+            root,
+            small_changes=self.small,
+            wanted=_found(self.touched if self.table.form == "touched-groups" else None, root),
+            scans_at_most=self.scans_at_most,
+        )
+
+    @property
+    def relation(self) -> Node:
+        """What `answer` computes, as a plan."""
+        if self.table.state is not None:
+            return self._ready(self.table.state.contributions)
+        if self.table.chain is not None:
+            return self._ready(self._new_groups())
+        return self._ready(changes_of(self.table.definition))
 
     @cached_property
     def signed_rows(self) -> Program:
@@ -179,13 +214,22 @@ class ChangedTables:
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
+        ready = self._ready(root)
+        return program(
+            ready,
+            small_changes=self.small,
+            wanted=_found(wanted, ready),
+            scans_at_most=self.scans_at_most,
+        )
+
+    def _ready(self, root: Node) -> Node:
+        """Return a relation as it is written: with its columns cut, and equal parts as one."""
         ready = filter_before_net(root)
         if self.before == "derived":
             ready = before_from_after(ready)
         if self.small:
             ready = trust_netted_changes(ready)
-        ready = share_equal(prune_columns(share_equal(ready)))
-        return program(ready, small_changes=self.small, wanted=_found(wanted, ready))
+        return share_equal(prune_columns(share_equal(ready)))
 
     def _new_groups(self) -> Node:
         chain = self.table.chain

@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamtables.compiler.algebra import CLOCK_TABLE, Clock, Node, Scan
-from streamtables.compiler.rewrites.rebuild import rebuild
+from streamtables.compiler.rewrites.rebuild import in_order, rebuild
+
+
+def tables_below(root: Node) -> frozenset[str]:
+    """Return everything that a plan reads and that may change, the clock included."""
+    nodes = in_order(root)
+    clock = {CLOCK_TABLE for node in nodes if isinstance(node, Clock)}
+    return frozenset({node.table for node in nodes if isinstance(node, Scan)} | clock)
 
 
 def mark_unchanged(root: Node, changed: frozenset[str]) -> Node:

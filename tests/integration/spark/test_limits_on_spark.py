@@ -1,0 +1,63 @@
+"""Past the limits of programs Spark gives the same rows, from old versions and split statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamtables.api import StreamTables
+from streamtables.engine.session import SparkSessions
+from streamtables.settings import Settings
+from tests.support.shop import Shop, change, open_shop
+from tests.support.spark_oracle import refreshed
+
+JOINED = """SELECT a.id, b.region, c.id AS other FROM orders a
+JOIN customers b ON a.customer = b.id JOIN customers c ON b.region = c.region"""
+COUNTED = f"SELECT region, count(*) AS n, max(id) AS last FROM ({JOINED}) GROUP BY region"
+
+
+@pytest.fixture(params=[10_000, 0], ids=["small", "through Spark"])
+def narrow(
+    request: pytest.FixtureRequest, spark_sessions: SparkSessions, tmp_path: Path
+) -> Iterator[StreamTables]:
+    settings = Settings(
+        deep_join_l0_scan_threshold=1, part3_max_scan_count=1, driver_rows_max=request.param
+    )
+    spark = spark_sessions.get()
+    with StreamTables(tmp_path / "warehouse", spark=spark, settings=settings) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("query", [JOINED, COUNTED], ids=["rows", "groups"])
+def test_the_table_follows_its_query(narrow: StreamTables, tmp_path: Path, query: str) -> None:
+    shop: Shop = open_shop(narrow, tmp_path)
+    narrow.create("t", query, mode="differential")
+    refreshed(narrow, "t")
+    change(shop)
+    result = refreshed(narrow, "t")
+    assert (result.mode, result.outcome) == ("differential", "applied")
+    shop.customers.append((40, "north"))
+    shop.orders.append((7, 40, "1.00", "g"))
+    assert refreshed(narrow, "t").mode == "differential"
+    found = narrow.explain("t")
+    assert "choice     differential" in found.text
+    assert "deep_join_l0_scan_threshold  3 of 1" in found.text
+    assert "last refresh: +" in found.svg
+
+
+@pytest.mark.parametrize("narrow", [10_000], indirect=True)
+def test_an_old_version_that_is_gone_leads_to_a_rebuild(
+    narrow: StreamTables, tmp_path: Path
+) -> None:
+    shop = open_shop(narrow, tmp_path)
+    narrow.create("t", JOINED)
+    refreshed(narrow, "t")
+    old = list(Path(shop.customers.path).glob("*.parquet"))
+    change(shop)
+    for file in old:
+        file.unlink()
+    result = refreshed(narrow, "t")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "history" in result.reason.text
