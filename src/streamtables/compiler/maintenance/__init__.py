@@ -2,7 +2,12 @@
 
 from streamtables.compiler.maintenance.forms import STATE, STORED, ChangedTables, Form, Maintenance
 from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
-from streamtables.compiler.maintenance.stored_state import StateColumn, StoredState, VisibleState
+from streamtables.compiler.maintenance.stored_state import (
+    StateColumn,
+    StateShape,
+    StoredState,
+    VisibleState,
+)
 
 __all__ = [
     "ORDINALS",
@@ -14,6 +19,7 @@ __all__ = [
     "Layout",
     "Maintenance",
     "StateColumn",
+    "StateShape",
     "StoredState",
     "VisibleState",
 ]
