@@ -126,7 +126,7 @@ class RefreshOne:
         task = self.task
         if task.standing is None or task.full or task.rebuild or self._query_changed:
             return None
-        if not task.plan.incremental or task.table.mode == "full":
+        if not task.plan.facts.incremental or task.table.mode == "full":
             return None
         found: Changes = {}
         with self.watch.step("changes"):
@@ -151,13 +151,12 @@ class RefreshOne:
 
     def _facts(self, small: Changes | None) -> Facts:
         task = self.task
-        refusal = task.plan.refusals[0].reason if task.plan.refusals else None
         facts = Facts(
             table_mode=task.table.mode,
             filled=task.standing is not None,
             forced_full=task.full,
             query_changed=self._query_changed,
-            refusal=refusal,
+            refusal=task.plan.facts.refusal,
             rebuild=task.rebuild,
             changed_rows=_rows(small),
             source_rows=_source_rows(task),

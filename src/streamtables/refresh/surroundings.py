@@ -33,7 +33,7 @@ class Surroundings:
     clock: Callable[[], datetime]
     watch: DeltaWatch
     postgres: PostgresCapture
-    plans: Plans = field(default_factory=Plans)
+    plans: Plans
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
