@@ -27,6 +27,10 @@ _MEGABYTE = 1 << 20
 _READERS = 1_024
 
 
+class _RemovedError(LevelFaultError):
+    """The file was damaged and is gone; a new one is made when it is next asked for."""
+
+
 class SharedFile:
     """Records in a file that is opened on first use."""
 
@@ -110,6 +114,8 @@ class SharedFile:
             if self._opened is None:
                 try:
                     self._opened = _shared.open(self._folder, self._megabytes)
+                except _RemovedError:
+                    raise
                 except LevelFaultError as fault:
                     # Once is enough: a folder that cannot be used would cost every refresh.
                     self._refused = str(fault)
@@ -169,8 +175,7 @@ def _opened(folder: Path, megabytes: int) -> lmdb.Environment:
             return _whole(_mapped(folder, megabytes), folder)
         except (lmdb.InvalidError, lmdb.CorruptedError, lmdb.VersionMismatchError, EOFError):
             _set_aside(folder)
-            _make_private(folder)
-            return _mapped(folder, megabytes)
+            raise _RemovedError(f'a damaged file in "{folder}" was removed') from None
     except (lmdb.Error, OSError) as error:
         raise LevelFaultError(f'the file in "{folder}" cannot be opened: {error}') from error
 
