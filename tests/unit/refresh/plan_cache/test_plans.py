@@ -51,7 +51,7 @@ def work(plans: Plans) -> tuple[int, int]:
 
 
 def looks(plans: Plans) -> dict[str, tuple[int, int]]:
-    found = {level: plans.counts.of(level) for level in ("l1", "l0", "l2")}  # type: ignore[arg-type]
+    found = {level: plans.counts.of(level) for level in ("l1", "l0", "l2")}
     return {level: (counts.hits, counts.misses) for level, counts in found.items()}
 
 
@@ -209,7 +209,7 @@ def test_damaged_records_are_passed_over_and_written_anew(
     assert used(second, catalog, table) == made
     assert work(second) == (1, 2)
     for level in ("l0", "l2"):
-        counts = second.counts.of(level)  # type: ignore[arg-type]
+        counts = second.counts.of(level)
         assert counts.faults == 6
         assert counts.last_fault == "a damaged record was passed over: the checksum is wrong"
     third = plans_of(catalog, folder)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from streamtables.compiler.backend.statement import Program, Step
 from streamtables.compiler.maintenance import StateColumn, StateShape, VisibleState
 from streamtables.compiler.plan_facts import PlanFacts
+from streamtables.compiler.types import SqlType
 from streamtables.positions import InputId
 from streamtables.refresh.plan_cache.records import (
     DamagedRecordError,
@@ -25,7 +26,10 @@ from streamtables.refresh.plan_cache.records import (
 NAME = RecordName(InputId("table"), "fingerprint", "facts")
 STATE = StateShape(
     group=(("g", "shown"),),
-    states=(StateColumn("__st_rows", "bigint", "__st_rows"), StateColumn("s", "int", "p", "m")),
+    states=(
+        StateColumn("__st_rows", SqlType("bigint"), "__st_rows"),
+        StateColumn("s", SqlType("decimal(12,2)"), "p", "m"),
+    ),
     copied=(VisibleState("shown", "g"), VisibleState("total", "s", "__st_rows")),
     single_row=False,
 )
