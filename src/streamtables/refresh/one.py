@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from streamtables.fail_points import reach
 from streamtables.refresh.costs import REMEMBERED, past_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.prepare import prepare_changes
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,
@@ -56,7 +58,7 @@ class RefreshOne:
         tag = self.task.refresh_id
         try:
             with deadline(seconds, lambda: self.around.sessions.cancel(tag), self.task.table.name):
-                return self._refreshed(recording)
+                result = self._refreshed(recording)
         except CommitConflictError:
             return recording.superseded(OVERTAKEN)
         except StreamTablesError as error:
@@ -72,6 +74,15 @@ class RefreshOne:
             )
             fault.__cause__ = error
             return recording.failed(fault)
+        if result.mode == "full":
+            self._prepare()
+        return result
+
+    def _prepare(self) -> None:
+        """Make ready what the next refresh will ask for."""
+        # The rows are there: what cannot be made now fails where it is needed, with its own reason.
+        with suppress(Exception):
+            prepare_changes(self.task, small=self.around.settings.driver_rows_max > 0)
 
     @property
     def _is_current(self) -> bool:
