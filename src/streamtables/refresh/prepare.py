@@ -32,4 +32,6 @@ def _likely_sets(task: Task) -> Iterator[frozenset[str]]:
     clock = frozenset({CLOCK_TABLE} if task.plan.facts.reads_clock else ())
     names = [item.name for item in task.inputs]
     yield clock | frozenset(names)
+    if clock:
+        yield clock
     yield from (clock | {name} for name in names)
