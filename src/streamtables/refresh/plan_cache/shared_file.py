@@ -40,6 +40,7 @@ class SharedFile:
         self._lock = Lock()
         self._opened: lmdb.Environment | None = None
         self._refused = ""
+        self._process = os.getpid()
 
     @property
     def place(self) -> str:
@@ -108,6 +109,9 @@ class SharedFile:
             raise LevelFaultError(f"{type(error).__name__}: {error}") from error
 
     def _environment(self) -> lmdb.Environment:
+        if os.getpid() != self._process:
+            # LMDB must not be used by a child that inherited the open file.
+            raise LevelFaultError("this process was forked from the one that opened the file")
         with self._lock:
             if self._refused:
                 raise LevelFaultError(self._refused)

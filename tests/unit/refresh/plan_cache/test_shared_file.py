@@ -149,6 +149,17 @@ def test_a_fault_of_the_library_is_a_fault_of_the_level(
         SharedFile(tmp_path, 8).find(name())
 
 
+def test_a_forked_child_does_not_touch_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = SharedFile(tmp_path, 8)
+    store.save(name(), b"x")
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(LevelFaultError, match="forked"):
+            store.find(name())
+    assert store.find(name()) == b"x"
+    store.close()
+
+
 def test_after_clearing_a_refused_folder_is_tried_again(tmp_path: Path):
     (tmp_path / "records").write_text("in the way")
     store = SharedFile(tmp_path, 8)
