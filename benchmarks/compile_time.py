@@ -25,12 +25,17 @@ def _at_depth(depth: int, rounds: int) -> dict[str, object]:
     }
 
 
-def _compiled(depth: int) -> tuple[float, float]:
+def chain_of_joins(depth: int) -> tuple[str, dict[str, dict[str, str]], dict[str, list[str]]]:
+    """Return a query that joins so many tables one by one, the tables, and their keys."""
     tables = {f"t{n}": {"id": "bigint", "next": "bigint", "v": "int"} for n in range(depth)}
     keys = {name: ["id"] for name in tables}
     joins = " ".join(f"JOIN t{n} ON t{n - 1}.next = t{n}.id" for n in range(1, depth))
     total = " + ".join(f"t{n}.v" for n in range(depth))
-    sql = f"SELECT t0.id, {total} AS total FROM t0 {joins} WHERE t0.v > 0"
+    return f"SELECT t0.id, {total} AS total FROM t0 {joins} WHERE t0.v > 0", tables, keys
+
+
+def _compiled(depth: int) -> tuple[float, float]:
+    sql, tables, keys = chain_of_joins(depth)
     start = perf_counter()
     plan = streamtables.compile(sql, tables=tables, keys=keys)
     compiled = perf_counter()

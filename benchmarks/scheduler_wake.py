@@ -34,9 +34,9 @@ from benchmarks.scheduler_report import below, one_in_twenty
 from benchmarks.scheduler_warehouse import Filling, write
 from streamtables.api import StreamTables
 from streamtables.catalog.models import Input, StreamTable, new_refresh_id
-from streamtables.compiler import Plan
 from streamtables.demo.postgres_server import running_server
 from streamtables.positions import Pins
+from streamtables.refresh.plan_cache import KeptPlan
 from streamtables.refresh.recording import NOT_READ, Recording
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round
@@ -88,7 +88,7 @@ class Starts:
         task = Task(
             table=table,
             definitions=round_.snapshot.definitions,
-            plan=cast("Plan", None),
+            plan=cast("KeptPlan", None),
             standing=round_.standings[table.id],
             inputs=tuple(round_._input(item, pins) for item in table.inputs),
             base_frontier=pins,

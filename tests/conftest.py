@@ -5,7 +5,10 @@ The profile comes from `--hypothesis-profile`; `dev` holds when none is named.
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 
 # The rules are what most tests are about, so no refresh may compute the whole query instead.
 os.environ["STREAMTABLES_CHOOSE_FROM_SECONDS"] = "86400"
+
+# What tests compile stays out of the cache of whoever runs them.
+_PLANS = tempfile.mkdtemp(prefix="streamtables-plans-")
+atexit.register(shutil.rmtree, _PLANS, ignore_errors=True)
+os.environ["STREAMTABLES_PLAN_CACHE_DIR"] = _PLANS
 
 # A query on an engine takes long enough that a per-example deadline measures the machine's load.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

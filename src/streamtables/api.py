@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import (
     Alteration,
@@ -44,6 +45,7 @@ from streamtables.refresh.costs import REMEMBERED
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
+from streamtables.refresh.plans import Plans
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
@@ -76,7 +78,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Scheduling, ViewsAndFunctions):
+class StreamTables(Caches, Scheduling, ViewsAndFunctions):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -101,6 +103,7 @@ class StreamTables(Scheduling, ViewsAndFunctions):
             postgres=PostgresCapture(
                 Workshop(self._catalog, sessions, self.settings, clock), self.warehouse
             ),
+            plans=Plans.of(self._catalog, self.settings),
         )
         self._scheduler = Scheduler(self._around)
         recover(self._around)
@@ -120,6 +123,7 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         """Close the catalog, and stop Spark if it was started here."""
         self._scheduler.close()
         self._around.sessions.stop()
+        self._around.plans.close()
         self._catalog.close()
 
     @property
@@ -325,6 +329,7 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         dropped = self._catalog.drop_stream_table(table.id, cascade=cascade)
         for item in dropped:
             remove_own_table(item.location, self.warehouse)
+        self._around.plans.forget(item.id for item in dropped)
         return list(dropped)
 
     def sql(self, text: str) -> object:
@@ -414,7 +419,7 @@ class StreamTables(Scheduling, ViewsAndFunctions):
         snapshot = self._catalog.snapshot()
         table = snapshot.definitions.stream_table(name)
         return explain_table(
-            self._around.plans.plan(table, snapshot.definitions),
+            self._around.plans.plan(table, snapshot.definitions).tree,
             table,
             snapshot.definitions,
             self._around.limits,

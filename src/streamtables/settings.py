@@ -129,6 +129,12 @@ def _cached_jars() -> Path:
     return user_cache_path("streamtables") / "jars"
 
 
+def _cached_plans() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("streamtables") / "plans"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """All settings of one connection."""
@@ -207,6 +213,23 @@ class Settings:
         help="Tables that one statement of a delta may read, each as often as it is read; beyond "
         "it, parts that are as small as the changes are computed first.",
     )
+    plan_cache_dir: Path = field(
+        default_factory=_cached_plans,
+        metadata={
+            "setting": Setting(
+                Path,
+                "The folder, on a local disk, of the compiled plans that all processes of a "
+                "machine share.",
+                shown_default="plans in the user's cache folder",
+            )
+        },
+    )
+    plan_cache_max_megabytes: int = _whole(
+        64,
+        low=0,
+        high=65_536,
+        help="How large the file in that folder may grow; it is emptied when full, 0 has none.",
+    )
     poll_seconds: float = _seconds(
         1.0,
         low=0.05,
@@ -230,6 +253,12 @@ class Settings:
         pattern=r"local(\[[^\]]+\])?|yarn|[a-z][a-z0-9+.-]*://\S+",
         form="local, local[n], yarn or a master's URL",
         help="Where Spark runs where no session is given.",
+    )
+    template_cache_max_entries: int = _whole(
+        256,
+        low=1,
+        high=1_000_000,
+        help="Compiled plans that a process holds; the least recently used go first.",
     )
     wal_max_changes_per_poll: int = _whole(
         10_000,

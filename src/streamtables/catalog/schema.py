@@ -16,6 +16,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -188,6 +189,15 @@ standings = Table(
     Column("base_frontier", frontier_text(), nullable=False),
     Column("query_hash", Text, nullable=False),
     Column("updated_at", UtcText, nullable=False),
+)
+
+plan_records = Table(
+    "plan_records",
+    metadata,
+    _of_stream_table(primary_key=True),
+    Column("part", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("record", LargeBinary, nullable=False),
 )
 
 refreshes = Table(

@@ -9,6 +9,7 @@
     rules.py                what people say holds tables back
     events.py               what people should know
     epochs.py               which versions belong together
+    plan_records.py         compiled plans
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -31,6 +32,7 @@ from streamtables.catalog.leases import Leases
 from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
 from streamtables.catalog.models import Function, Source, StreamTable, View
+from streamtables.catalog.plan_records import PlanRecords
 from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
@@ -50,6 +52,7 @@ class Catalog(
     Leases,
     Events,
     Epochs,
+    PlanRecords,
 ):
     """An open catalog; safe to share between threads."""
 

@@ -15,6 +15,7 @@ import typer
 
 from streamtables.cli.alter import alter
 from streamtables.cli.apply import apply
+from streamtables.cli.caches import caches_clear, caches_status
 from streamtables.cli.contract import Connect
 from streamtables.cli.create import create
 from streamtables.cli.demo import demo
@@ -58,6 +59,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (status, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
+CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}
 SOURCE_COMMANDS: dict[str, Command] = {"add": add, "list": list_sources, "drop": drop_source}
 GATE_COMMANDS: dict[str, Command] = {"close": close, "open": open_gate}
 WATERMARK_COMMANDS: dict[str, Command] = {
@@ -70,6 +72,7 @@ GROUPS: dict[str, tuple[str, str, dict[str, Command]]] = {
     "source": ("Add, list and drop sources.", "Define", SOURCE_COMMANDS),
     "gate": ("Have tables wait while a source is loaded.", "Keep fresh", GATE_COMMANDS),
     "watermark": ("Have tables wait for sources together.", "Keep fresh", WATERMARK_COMMANDS),
+    "caches": ("Look at what is kept of compiled plans, or empty it.", "Look", CACHES_COMMANDS),
     "wal": ("Look at the capture of PostgreSQL sources.", "Look", WAL_COMMANDS),
 }
 HELP = "Stream tables for Apache Spark: Delta tables that stay equal to their query."

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamtables.compiler.maintenance import ROWS, StateColumn, StoredState
+from streamtables.compiler.maintenance import ROWS, StateColumn, StateShape
 from streamtables.engine.arrow_image import row_codes
 from streamtables.engine.integrity import damaged
 from streamtables.errors import QueryFailedError
@@ -28,7 +28,7 @@ class CombinedState:
     groups: pa.Table
 
 
-def combine_state(contributions: pa.Table, stored: pa.Table, state: StoredState) -> CombinedState:
+def combine_state(contributions: pa.Table, stored: pa.Table, state: StateShape) -> CombinedState:
     """Return state + plus − minus for every group that the contributions name.
 
     Raises:
@@ -49,7 +49,7 @@ def combine_state(contributions: pa.Table, stored: pa.Table, state: StoredState)
     return CombinedState(combined.filter(pc.greater(rows, 0)))
 
 
-def copied_rows(combined: CombinedState, state: StoredState) -> pa.Table | None:
+def copied_rows(combined: CombinedState, state: StateShape) -> pa.Table | None:
     """Return the stored rows of groups whose visible columns are state columns; else None."""
     if state.copied is None:
         return None
@@ -66,7 +66,7 @@ def copied_rows(combined: CombinedState, state: StoredState) -> pa.Table | None:
     return pa.table(columns)
 
 
-def _partners(contributions: pa.Table, stored: pa.Table, state: StoredState) -> pa.Array:
+def _partners(contributions: pa.Table, stored: pa.Table, state: StateShape) -> pa.Array:
     """Return for each contribution the index of its stored row, NULL where there is none."""
     count = contributions.num_rows
     if not state.group:

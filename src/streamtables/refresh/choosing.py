@@ -66,13 +66,12 @@ class Choosing:
 
     def _facts(self, small: Changes | None, *, query_changed: bool) -> Facts:
         task, settings = self.task, self.around.settings
-        refusals = task.plan.refusals
         return Facts(
             table_mode=task.table.mode,
             filled=task.standing is not None,
             forced_full=task.full,
             query_changed=query_changed,
-            refusal=refusals[0].reason if refusals else None,
+            refusal=task.plan.facts.refusal,
             rebuild=task.rebuild,
             full_allowed=task.table.full_policy != "forbid",
             changed_rows=None if small is None else rows_of(small),

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Function, View
-from streamtables.compiler import Plan, library
+from streamtables.compiler import library
+from streamtables.compiler.plan_facts import PlanFacts
 from streamtables.engine.python_functions import PythonFunctions
 from streamtables.errors import FunctionMissingError
 from streamtables.positions import InputId
@@ -40,7 +41,7 @@ def uses_of(used: Iterable[library.Entry], definitions: Definitions) -> tuple[In
     return tuple(sorted(found))
 
 
-def require_registered(plan: Plan, functions: PythonFunctions, table: str) -> None:
+def require_registered(plan: PlanFacts, functions: PythonFunctions, table: str) -> None:
     """Raise when the query calls a Python function that this process has not registered."""
     for name in plan.python_functions:
         if not functions.has(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
 from streamtables.refresh.past_report import CHANGED_ROWS
+from streamtables.refresh.prepare import prepare_changes
 from streamtables.refresh.recording import (
     NO_EFFECT,
     NOT_READ,
@@ -54,7 +56,7 @@ class RefreshOne:
         tag = self.task.refresh_id
         try:
             with deadline(seconds, lambda: self.around.sessions.cancel(tag), self.task.table.name):
-                return self._refreshed(recording)
+                result = self._refreshed(recording)
         except CommitConflictError:
             return recording.superseded(OVERTAKEN)
         except StreamTablesError as error:
@@ -70,6 +72,15 @@ class RefreshOne:
             )
             fault.__cause__ = error
             return recording.failed(fault)
+        if result.mode == "full":
+            self._prepare()
+        return result
+
+    def _prepare(self) -> None:
+        """Make ready what the next refresh will ask for."""
+        # The rows are there: what cannot be made now fails where it is needed, with its own reason.
+        with suppress(StreamTablesError, RecursionError):
+            prepare_changes(self.task, small=self.around.settings.driver_rows_max > 0)
 
     @property
     def _is_current(self) -> bool:
@@ -131,7 +142,7 @@ class RefreshOne:
         task = self.task
         if task.standing is None or task.full or task.rebuild or self._query_changed:
             return None
-        if not task.plan.incremental or task.table.mode == "full":
+        if not task.plan.facts.incremental or task.table.mode == "full":
             return None
         found: Changes = {}
         with self.watch.step("changes") as facts:

@@ -144,7 +144,7 @@ class Round:
         """Fill in where the table stands and where it goes."""
         table = task.table
         self._check_state(table, full=table.id in self.full)
-        require_registered(task.plan, self.around.sessions.functions, table.name)
+        require_registered(task.plan.facts, self.around.sessions.functions, table.name)
         for item in table.inputs:
             if item.id in self.sighting.broken:
                 raise self.sighting.broken[item.id]
@@ -163,7 +163,7 @@ class Round:
             head=found.head if found else None,
             inputs=tuple(self._input(item, pins) for item in table.inputs),
             base_frontier=base or Frontier.EMPTY,
-            clock=pins[CLOCK] if task.plan.reads_clock else None,
+            clock=pins[CLOCK] if task.plan.facts.reads_clock else None,
             full=table.id in self.full,
             rebuild=self._rebuild(table),
             notes=tuple(text for _, drift in drifts for text in drift.remarks),

@@ -52,7 +52,7 @@ class Sighting:
 
     def reads_clock(self, table: StreamTable) -> bool:
         """Whether the query of a table asks for the current time."""
-        return self.around.plans.plan(table, self.snapshot.definitions).reads_clock
+        return self.around.plans.plan(table, self.snapshot.definitions).facts.reads_clock
 
     def _look(self) -> None:
         sources = sources_of(self.snapshot, self.tables)

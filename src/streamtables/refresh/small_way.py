@@ -14,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from streamtables.compiler.backend.statement import Program, view_name
-from streamtables.compiler.maintenance import STATE, ChangedTables
+from streamtables.compiler.maintenance import STATE
 from streamtables.engine import arrow_rows, small_hand
 from streamtables.engine.binding import TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
@@ -59,26 +59,16 @@ class SmallRefresh:
                     # Nothing is written before the rows are ready, so Spark can take over.
                     raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
 
-    @cached_property
-    def _programs(self) -> ChangedTables:
-        return self.around.plans.programs(
-            self.task.table,
-            self.task.definitions,
-            self._changed,
-            small=True,
-            limits=self.around.limits,
-        )
-
     @property
     def _changed(self) -> frozenset[str]:
         """What changed in the columns that the query reads; other changes netted to nothing."""
         still = {name for name, rows in self.changes.items() if rows.num_rows == 0}
         return self.task.changed_names - still
 
-    @property
+    @cached_property
     def program(self) -> Program:
         """What Spark computes."""
-        return self._programs.answer
+        return self.task.plan.changes(self._changed, small=True)
 
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:
@@ -99,9 +89,8 @@ class SmallRefresh:
 
     def _applied(self, spark: Session, result: SmallResult) -> Applied | Superseded:
         task = self.task
-        key = task.plan.maintenance.layout.key
+        key, form = task.plan.facts.key, task.plan.facts.form
         handle = small_hand.open_at(task.table.location, task.stored_version)
-        form = task.plan.maintenance.form
         if form == "signed-rows":
             return small_hand.apply(
                 handle, result.rows, key_columns=key, stamp=task.stamp("differential")
@@ -126,8 +115,8 @@ class SmallRefresh:
 
     def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
         """Return the stored rows of the touched groups."""
-        pairs = self._programs.key_pairs
-        state = self._programs.table.form == "stored-state"
+        pairs = self.task.plan.facts.key_pairs
+        state = self.task.plan.facts.form == "stored-state"
         keys = result.rows if state or not pairs else self._touched_keys(result)
         if keys is None:
             raise NotSmall("the touched groups are too many to be named")
@@ -144,12 +133,11 @@ class SmallRefresh:
 
     def _state_rows(self, spark: Session, contributions: pa.Table, touched: pa.Table) -> pa.Table:
         """Return the new rows of the touched groups from their state."""
-        maintenance = self.task.plan.maintenance
-        state = maintenance.state
+        state = self.task.plan.facts.state
         assert state is not None
         combined = combine_state(contributions, touched, state)
         copied = copied_rows(combined, state)
         if copied is not None:
             return copied
         bind(spark, view_name(STATE, "now"), combined.groups)
-        return self._small(spark, maintenance.state_rows).rows
+        return self._small(spark, self.task.plan.state_rows).rows

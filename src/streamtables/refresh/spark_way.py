@@ -87,15 +87,9 @@ class SparkRefresh:
                 self._bind_changes(spark)
                 stored = TableVersion(task.table.location, task.stored_version)
                 bind(spark, view_name(STORED, "now"), stored)
-                programs = self.around.plans.programs(
-                    task.table,
-                    task.definitions,
-                    task.changed_names,
-                    small=False,
-                    limits=self.around.limits,
-                )
-                bind_before(spark, task, programs.whole_delta)
-                signed = run_large(spark, programs.whole_delta)
+                delta = task.plan.changes(task.changed_names, small=False)
+                bind_before(spark, task, delta)
+                signed = run_large(spark, delta)
             reach("delta-computed")
             with self.watch.step("compute and apply", hand="spark"):
                 return merge_signed(
@@ -109,13 +103,10 @@ class SparkRefresh:
 
     @property
     def _key(self) -> tuple[str, ...] | None:
-        plan = self.task.plan
-        return plan.maintenance.layout.key if plan.root is not None else None
+        return self.task.plan.facts.key
 
     def _query(self, spark: Session) -> Rows:
-        plan = self.task.plan
-        stored = plan.maintenance.full() if plan.root is not None else plan.query_program()
-        return run_large(spark, stored)
+        return run_large(spark, self.task.plan.stored)
 
     def _bind_after(self, spark: Session) -> None:
         bind_clock(spark, self.task)

@@ -14,6 +14,7 @@ from streamtables.catalog.store import Catalog
 from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.costs import CostBook
+from streamtables.refresh.limits import limits_of
 from streamtables.refresh.plans import Plans
 from streamtables.refresh.sizes import Sizes
 from streamtables.settings import Settings
@@ -26,13 +27,6 @@ def this_process() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def limits_of(settings: Settings) -> Limits:
-    """Return the limits that the settings give to programs."""
-    return Limits(
-        join_inputs=settings.deep_join_l0_scan_threshold, scans=settings.part3_max_scan_count
-    )
-
-
 @dataclass
 class Surroundings:
     """The catalog, the engine, the settings and the clock."""
@@ -43,7 +37,7 @@ class Surroundings:
     clock: Callable[[], datetime]
     watch: DeltaWatch
     postgres: PostgresCapture
-    plans: Plans = field(default_factory=Plans)
+    plans: Plans
     sizes: Sizes = field(default_factory=Sizes)
     costs: CostBook = field(init=False)
     process: str = field(default_factory=this_process)

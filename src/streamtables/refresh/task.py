@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import StreamTable
-from streamtables.compiler import Plan
 from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.positions import (
     CLOCK,
@@ -19,6 +18,7 @@ from streamtables.positions import (
     Standing,
     Version,
 )
+from streamtables.refresh.plan_cache import KeptPlan
 from streamtables.sources.changes import Window
 
 
@@ -40,7 +40,7 @@ class Task:
 
     table: StreamTable
     definitions: Definitions
-    plan: Plan
+    plan: KeptPlan
     standing: Standing | None
     inputs: tuple[TaskInput, ...]
     base_frontier: BaseFrontier

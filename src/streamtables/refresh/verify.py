@@ -48,17 +48,17 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
     if found := reconciled(table, standing, around.catalog, around.clock()):
         standing = found.standing
     plan = around.plans.plan(table, snapshot.definitions)
-    require_registered(plan, around.sessions.functions, table.name)
+    require_registered(plan.facts, around.sessions.functions, table.name)
     with around.sessions.lease("bulk", tag=f"verify {table.name}") as spark:
         _bind_roots(spark, table, snapshot, standing)
         for ancestor in snapshot.definitions.ancestors(table.id):
             below = around.plans.plan(ancestor, snapshot.definitions)
-            require_registered(below, around.sessions.functions, ancestor.name)
-            bind(spark, view_name(ancestor.name, "after"), run_large(spark, below.query_program()))
-        expected = run_large(spark, plan.query_program())
+            require_registered(below.facts, around.sessions.functions, ancestor.name)
+            bind(spark, view_name(ancestor.name, "after"), run_large(spark, below.query))
+        expected = run_large(spark, plan.query)
         stored = read_version(spark, TableVersion(table.location, standing.version))
         difference = compare(
-            spark, expected, stored.select(*expected.columns), inexact=plan.inexact
+            spark, expected, stored.select(*expected.columns), inexact=plan.facts.inexact
         )
     return Verification(
         table=table.name,

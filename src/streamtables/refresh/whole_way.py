@@ -56,7 +56,7 @@ class WholeRefresh:
                 return small_hand.apply(
                     handle,
                     signed,
-                    key_columns=task.plan.maintenance.layout.key,
+                    key_columns=task.plan.facts.key,
                     stamp=task.stamp("differential"),
                 )
             except pa.ArrowException as error:
@@ -73,7 +73,7 @@ class WholeRefresh:
 
     def _computed(self, spark: Session) -> pa.Table:
         limit = self._limit
-        result = run_small(spark, self.task.plan.maintenance.full(), rows_max=limit)
+        result = run_small(spark, self.task.plan.stored, rows_max=limit)
         if result is None:
             raise NotSmall(f"the result has more than {limit:,} rows")
         return result.rows

@@ -26,7 +26,7 @@ class Works:
 
     def full(self) -> Work:
         """Return the work of computing the query and replacing all rows."""
-        return self._read(self._query())
+        return self._read(self.task.plan.stored)
 
     def open_ways(
         self, small: dict[str, pa.Table] | None, changed_rows: int | None
@@ -47,19 +47,8 @@ class Works:
         return self._read(program, changed_rows=rows)
 
     def _merge(self, changed_rows: int) -> Work:
-        task = self.task
-        programs = self.around.plans.programs(
-            task.table,
-            task.definitions,
-            task.changed_names,
-            small=False,
-            limits=self.around.limits,
-        )
-        return self._read(programs.whole_delta, changed_rows=changed_rows)
-
-    def _query(self) -> Program:
-        plan = self.task.plan
-        return plan.maintenance.full() if plan.root is not None else plan.query_program()
+        program = self.task.plan.changes(self.task.changed_names, small=False)
+        return self._read(program, changed_rows=changed_rows)
 
     def _read(self, program: Program, *, changed_rows: int = 0) -> Work:
         text = "\n".join([program.sql, *(step.sql for step in program.steps)])

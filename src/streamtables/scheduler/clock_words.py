@@ -18,4 +18,4 @@ def reads_clock(table: StreamTable, definitions: Definitions, plans: Plans) -> b
     """Whether the query of a table asks for the current time."""
     if not table.uses and not _WORDS.search(table.query):
         return False
-    return plans.plan(table, definitions).reads_clock
+    return plans.plan(table, definitions).facts.reads_clock

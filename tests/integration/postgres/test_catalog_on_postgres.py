@@ -16,6 +16,7 @@ from streamtables.errors import CatalogUnreadableError, TransientError
 from tests.unit.catalog.contract import (
     DefinitionContract,
     LibraryContract,
+    PlanRecordContract,
     PositionContract,
     RefreshContract,
     SnapshotContract,
@@ -62,6 +63,10 @@ class TestDefinitions(DefinitionContract):
 
 
 class TestLibrary(LibraryContract):
+    pass
+
+
+class TestPlanRecords(PlanRecordContract):
     pass
 
 

@@ -478,6 +478,62 @@ class RefreshContract:
         assert len(catalog.history(b.id)) == 1
 
 
+class PlanRecordContract:
+    def test_a_record_comes_back_under_its_whole_name_only(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        b = catalog.create_stream_table(stream_table("b"), ())
+        kept = bytes(range(256))
+        catalog.put_plan_record(a.id, "one", "facts", kept)
+        before = catalog.queries
+        assert catalog.plan_record(a.id, "one", "facts") == kept
+        assert catalog.queries - before == 1
+        assert catalog.plan_record(a.id, "two", "facts") is None
+        assert catalog.plan_record(a.id, "one", "query") is None
+        assert catalog.plan_record(b.id, "one", "facts") is None
+
+    def test_a_record_takes_the_place_of_the_one_before(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        for kept in (b"old", b"new"):
+            catalog.put_plan_record(a.id, "one", "facts", kept)
+        assert catalog.plan_record(a.id, "one", "facts") == b"new"
+        assert catalog.plan_record_count() == 1
+
+    def test_another_fingerprint_takes_those_of_the_table_away(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        b = catalog.create_stream_table(stream_table("b"), ())
+        for part in ("facts", "query"):
+            catalog.put_plan_record(a.id, "one", part, b"a")
+        catalog.put_plan_record(b.id, "one", "facts", b"b")
+        catalog.put_plan_record(a.id, "two", "facts", b"a")
+        assert catalog.plan_record(a.id, "one", "query") is None
+        assert catalog.plan_record(b.id, "one", "facts") == b"b"
+        assert catalog.plan_record_count() == 2
+
+    def test_records_go_with_their_table_and_do_not_come_back(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        catalog.put_plan_record(a.id, "one", "facts", b"a")
+        catalog.drop_stream_table(a.id)
+        catalog.put_plan_record(a.id, "one", "facts", b"late")
+        assert catalog.plan_record_count() == 0
+
+    def test_keeping_and_clearing_records_is_no_change_of_a_definition(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        generation = catalog.generation()
+        catalog.put_plan_record(a.id, "one", "facts", b"a")
+        assert (catalog.clear_plan_records(), catalog.plan_record_count()) == (1, 0)
+        assert catalog.generation() == generation
+
+    def test_processes_that_keep_the_same_at_once_all_succeed(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+
+        def keep(number: int) -> None:
+            catalog.put_plan_record(a.id, "one", f"part-{number % 3}", b"a")
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(keep, range(40)))
+        assert catalog.plan_record_count() == 3
+
+
 class SnapshotContract:
     def test_a_snapshot_costs_one_statement_while_nothing_is_defined(self, catalog: Catalog):
         orders = catalog.add_source(source("orders"))

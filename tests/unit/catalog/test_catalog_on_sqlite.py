@@ -14,6 +14,7 @@ from tests.unit.catalog.builders import source
 from tests.unit.catalog.contract import (
     DefinitionContract,
     LibraryContract,
+    PlanRecordContract,
     PositionContract,
     RefreshContract,
     SnapshotContract,
@@ -47,6 +48,10 @@ class TestDefinitions(DefinitionContract):
 
 
 class TestLibrary(LibraryContract):
+    pass
+
+
+class TestPlanRecords(PlanRecordContract):
     pass
 
 

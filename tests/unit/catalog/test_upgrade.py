@@ -17,7 +17,7 @@ from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.schema import metadata
 from streamtables.catalog.upgrade import VERSIONS
 from streamtables.errors import CatalogUnreadableError, ConfigError
-from tests.unit.catalog.builders import source
+from tests.unit.catalog.builders import source, stream_table
 
 
 @pytest.fixture
@@ -118,6 +118,14 @@ def test_a_catalog_of_the_first_version_keeps_what_it_holds(path: Path):
         assert (table.query, table.defining_query_hash) == ("SELECT 1 AS a", "hash")
         assert (table.uses, catalog.views(), catalog.functions()) == ((), (), ())
         assert catalog.generation() == 1
+
+
+def test_a_catalog_from_before_plans_were_kept_gets_a_place_for_them(path: Path):
+    _made_at(path, "0004")
+    with Catalog.open(path) as catalog:
+        table = catalog.create_stream_table(stream_table("t"), ())
+        catalog.put_plan_record(table.id, "fingerprint", "facts", b"record")
+        assert catalog.plan_record(table.id, "fingerprint", "facts") == b"record"
 
 
 def _refused(path: Path) -> CatalogUnreadableError:

@@ -10,6 +10,8 @@ from typing import Any
 
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
+from streamtables.refresh.plan_cache import CacheLevel
+from streamtables.refresh.plans import ClearedCaches
 
 
 @dataclass(frozen=True)
@@ -261,6 +263,18 @@ class FakeDatabase:
 
     def capture_findings(self) -> list[Any]:
         return self.findings
+
+    def cache_levels(self) -> list[CacheLevel]:
+        self._record("cache_levels")
+        return [
+            CacheLevel("l1", "this process", 0),
+            CacheLevel("l0", "plans", None, "the disk is read-only"),
+            CacheLevel("l2", "the catalog", 6),
+        ]
+
+    def clear_caches(self) -> ClearedCaches:
+        self._record("clear_caches")
+        return ClearedCaches(l0=6, l1=0, l2=5)
 
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan:
         self._record("plan_apply", folder, prune=prune)

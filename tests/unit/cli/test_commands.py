@@ -584,6 +584,22 @@ def test_wal_status_shows_the_way_and_why_not_another(run, db):
     assert first["wal_decoder_pending_records"] == 0
 
 
+def test_caches_status_shows_every_level_and_what_is_wrong_with_it(run, db):
+    shown = run("caches", "status")
+    assert shown.code == 0
+    assert "the catalog" in shown.out
+    assert "the disk is read-only" in shown.out
+    assert [row["entries"] for row in run("caches", "status", "--json").json] == [0, None, 6]
+
+
+def test_caches_clear_tells_what_went(run, db):
+    shown = run("caches", "clear")
+    assert shown.code == 0
+    assert "removed 6 entries of this machine, 5 of the catalog" in shown.out
+    assert run("caches", "clear", "--json").json == {"l0": 6, "l1": 0, "l2": 5}
+    assert len(db.asked("clear_caches")) == 2
+
+
 def test_wal_status_without_captures_says_so(run, db):
     assert "no PostgreSQL sources yet" in run("wal", "status").out
 

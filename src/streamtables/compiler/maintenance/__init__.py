@@ -3,7 +3,12 @@
 from streamtables.compiler.maintenance.forms import STATE, STORED, ChangedTables, Form, Maintenance
 from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
 from streamtables.compiler.maintenance.limits import Limits
-from streamtables.compiler.maintenance.stored_state import StateColumn, StoredState, VisibleState
+from streamtables.compiler.maintenance.stored_state import (
+    StateColumn,
+    StateShape,
+    StoredState,
+    VisibleState,
+)
 
 __all__ = [
     "ORDINALS",
@@ -16,6 +21,7 @@ __all__ = [
     "Limits",
     "Maintenance",
     "StateColumn",
+    "StateShape",
     "StoredState",
     "VisibleState",
 ]

@@ -89,6 +89,18 @@ class Maintenance:
         return Layout(shown, hidden, self.definition.key)
 
     @cached_property
+    def key_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a group column, as the programs name it, and the stored column that holds it."""
+        if self.chain is None:
+            return ()
+        names = {name: name for name in self.chain.keyed.key_columns}
+        for node in reversed(self.chain.above):
+            passed = getattr(node, "passed", None)
+            if passed is not None:
+                names = {group: passed[name] for group, name in names.items()}
+        return tuple(names.items())
+
+    @cached_property
     def state_rows(self) -> Program:
         """The stored rows of groups whose new state is in the relation `state`."""
         assert self.state is not None
@@ -247,25 +259,9 @@ class ChangedTables:
         keys = self.touched
         if keys is None:
             return stored
-        above = {inner: shown for inner, shown in self._stored_key_names()}
+        above = dict(self.table.key_pairs)
         on = tuple((above[name], name) for name in keys.key_columns)
         return Restrict(stored, keys, on)
-
-    def _stored_key_names(self) -> list[tuple[str, str]]:
-        """Return pairs of a group column and the stored column that shows it."""
-        chain = self.table.chain
-        assert chain is not None
-        names = {name: name for name in chain.keyed.key_columns}
-        for node in reversed(chain.above):
-            passed = getattr(node, "passed", None)
-            if passed is not None:
-                names = {group: passed[name] for group, name in names.items()}
-        return list(names.items())
-
-    @property
-    def key_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of a group column, as the programs name it, and the stored column that holds it."""
-        return tuple(self._stored_key_names()) if self.table.chain is not None else ()
 
 
 def _found(keys: Keys | None, root: Node) -> Node | None:

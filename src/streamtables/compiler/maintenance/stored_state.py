@@ -64,21 +64,32 @@ class VisibleState:
     unless_zero: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class StoredState:
-    """How one aggregate is kept from its changes and its stored rows."""
+@dataclass(frozen=True)
+class StateShape:
+    """The columns of a stored state: all that adding contributions to it takes."""
 
     group: tuple[tuple[str, str], ...]
     """Pairs of a group column of the contributions and the stored column that holds it."""
     states: tuple[StateColumn, ...]
     copied: tuple[VisibleState, ...] | None
     """The visible columns, when each is a group or a state column; None when SQL must compute."""
+    single_row: bool
+
+
+@dataclass(frozen=True, eq=False)
+class StoredState(StateShape):
+    """How one aggregate is kept from its changes and its stored rows."""
+
     visible: tuple[Projection, ...]
     """Every visible and hidden key column as an expression over group and state columns."""
     contributions: Node
     filled: Node
     """The whole result with its state, for a full refresh (over tables as they are now)."""
-    single_row: bool
+
+    @property
+    def shape(self) -> StateShape:
+        """The columns alone, without any plan."""
+        return StateShape(self.group, self.states, self.copied, self.single_row)
 
 
 def stored_state(root: Node, chain: RootChain) -> StoredState | None:
@@ -99,10 +110,10 @@ def stored_state(root: Node, chain: RootChain) -> StoredState | None:
         group=tuple((name, stored_as[name]) for name in aggregate.group),
         states=states,
         copied=_copied(root, aggregate, parts),
+        single_row=not aggregate.group,
         visible=visible,
         contributions=_contributions(aggregate, parts),
         filled=_filled(root, aggregate, parts),
-        single_row=not aggregate.group,
     )
 
 

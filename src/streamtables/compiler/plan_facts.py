@@ -1,0 +1,45 @@
+"""What a refresh needs of a plan beside its programs: plain values, no trees.
+
+With these facts and the programs as texts a query is refreshed without being compiled again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streamtables.compiler.maintenance import Form, StateShape
+from streamtables.compiler.plan import Plan
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """The facts of one compiled query."""
+
+    incremental: bool
+    refusal: str | None
+    """Why changes alone cannot keep the result, if they cannot."""
+    reads_clock: bool
+    inexact: bool
+    python_functions: tuple[str, ...]
+    form: Form | None
+    """None where there is no plan, and Spark computes the query as it is written."""
+    key: tuple[str, ...] | None
+    key_pairs: tuple[tuple[str, str], ...]
+    """Pairs of a group column, as the programs name it, and the stored column that holds it."""
+    state: StateShape | None
+
+    @classmethod
+    def of(cls, plan: Plan) -> PlanFacts:
+        """Take the facts from a plan."""
+        kept = plan.maintenance if plan.root is not None else None
+        return cls(
+            incremental=plan.incremental,
+            refusal=plan.refusals[0].reason if plan.refusals else None,
+            reads_clock=plan.reads_clock,
+            inexact=plan.inexact,
+            python_functions=plan.python_functions,
+            form=kept.form if kept is not None else None,
+            key=kept.layout.key if kept is not None else None,
+            key_pairs=kept.key_pairs if kept is not None else (),
+            state=kept.state.shape if kept is not None and kept.state is not None else None,
+        )
