@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,7 +45,7 @@ class Covered:
     predicate: str
     rows: pa.Table
 
-    @property
+    @cached_property
     def named(self) -> pa.Table:
         """The rows of the keys alone; the predicate may cover others, which must stay."""
         return arrow_rows.of_groups(self.rows, self.keys, self.keys.column_names)
@@ -123,6 +124,24 @@ def apply(
     return commit(handle, written, predicate=reach.predicate, stamp=stamp, change=netted)
 
 
+def replace_groups(
+    handle: SmallHandle,
+    covered: Covered,
+    rows: pa.Table,
+    *,
+    key_columns: tuple[str, ...] | None,
+    stamp: CommitStamp,
+) -> Applied | Superseded:
+    """Put rows in the place of the stored ones of some groups; see `apply` for what it raises.
+
+    `covered` holds the stored rows of the groups, and names them.
+    """
+    sides = ((rows, 1), (covered.named, -1))
+    weighted = (arrow_rows.with_weight(side, weight) for side, weight in sides)
+    signed = pa.concat_tables([arrow_rows.aligned(side, handle.schema) for side in weighted])
+    return apply(handle, signed, key_columns=key_columns, stamp=stamp, covered=covered)
+
+
 def replace_all(
     handle: SmallHandle,
     signed: pa.Table,
@@ -198,4 +217,5 @@ __all__ = [
     "read_all",
     "read_keys",
     "replace_all",
+    "replace_groups",
 ]

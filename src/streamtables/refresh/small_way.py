@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.compiler.maintenance import STATE
-from streamtables.engine import arrow_rows, small_hand
+from streamtables.engine import small_hand
 from streamtables.engine.binding import TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
@@ -96,21 +96,10 @@ class SmallRefresh:
                 handle, result.rows, key_columns=key, stamp=task.stamp("differential")
             )
         covered = self._covered(handle, result)
-        touched = covered.named
         state = form == "stored-state"
-        new = self._state_rows(spark, result.rows, touched) if state else result.rows
-        signed = pa.concat_tables(
-            [
-                arrow_rows.aligned(arrow_rows.with_weight(new, 1), handle.schema),
-                arrow_rows.aligned(arrow_rows.with_weight(touched, -1), handle.schema),
-            ]
-        )
-        return small_hand.apply(
-            handle,
-            signed,
-            key_columns=key,
-            stamp=task.stamp("differential"),
-            covered=covered,
+        new = self._state_rows(spark, result.rows, covered.named) if state else result.rows
+        return small_hand.replace_groups(
+            handle, covered, new, key_columns=key, stamp=task.stamp("differential")
         )
 
     def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
