@@ -1,7 +1,8 @@
 """A predicate that covers the rows of a bounded list of keys, null-safe, for either engine.
 
-It may cover more rows than the keys name, never fewer: 0.0 covers -0.0, and lists of values per
-column cover their cross product.  So whoever deletes by it reads the covered rows first.
+It may cover more rows than the keys name, never fewer: 0.0 covers -0.0, NaN is always covered, and
+lists of values per column cover their cross product.  So whoever deletes by it reads the covered
+rows first.
 
 Why lists and not `(a = 1 AND b = 2) OR …`: DataFusion walks a chain of ORs recursively, takes
 seconds for 500 of them and overflows its stack at 5,000; a list of 5,000 values takes 0.15 s.
@@ -72,8 +73,9 @@ def _membership(name: str, column: pa.ChunkedArray, dialect: Dialect) -> str:
     if column.null_count:
         parts.append(f"{quoted} IS NULL")
     present = column.drop_null()
-    if pa.types.is_floating(column.type) and pc.any(pc.is_nan(present)).as_py():
-        # Statistics leave NaN out, so `= NaN` would skip the very files that hold it.
+    if pa.types.is_floating(column.type):
+        # Statistics leave NaN out: `= NaN` would skip the very files that hold it, and a file whose
+        # other values are all listed would count as covered, and its NaN be removed unread.
         parts.append(f"isnan({quoted})")
         present = present.filter(pc.invert(pc.is_nan(present)))
     if len(present):

@@ -12,6 +12,7 @@ import pyarrow as pa
 from streamtables.engine.arrow_rows import net, split_by_sign
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.float_statistics import writer_properties
 from streamtables.engine.key_predicate import EVERY_ROW
 from streamtables.engine.names import RESERVED_PREFIX, WEIGHT
 from streamtables.engine.outcomes import Applied, NotSmall, Strategy, Superseded
@@ -152,6 +153,7 @@ def _write(handle: SmallHandle, rows: pa.Table, predicate: str | None, stamp: Co
         rows,
         commit_properties=properties,
         post_commithook_properties=hooks,
+        writer_properties=writer_properties(handle.schema),
     )
     try:
         if predicate is None:

@@ -51,7 +51,7 @@ def test_each_key_finds_its_row_and_no_other(deltalake, tmp_path, kind):
     handle = small_hand.open_at(place, len(column) - 1)
     for index in range(len(column)):
         keys = rows.slice(index, 1).select(["Key 1"])
-        found = small_hand.read_keys(handle, ("Key 1",), keys).rows
+        found = small_hand.read_keys(handle, ("Key 1",), keys).named
         assert found.column("n").to_pylist() == [index]
     everything = small_hand.read_keys(handle, ("Key 1",), rows.select(["Key 1"])).rows
     assert sorted(everything.column("n").to_pylist()) == list(range(len(column)))
