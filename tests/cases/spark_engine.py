@@ -14,7 +14,7 @@ from streamtables.engine.session import SparkSessions
 from tests.cases.reader import Case, Change, Row
 from tests.support.bags import Bag
 from tests.support.delta_tables import DeltaTableFile
-from tests.support.spark_oracle import assert_equal_to_query, stored_bag
+from tests.support.spark_oracle import assert_equal_to_query
 
 
 class SparkEngine:
@@ -52,13 +52,13 @@ class SparkEngine:
     def refresh(self, view: str) -> tuple[str, Bag]:
         """Refresh a stream table; return the mode that was used and all visible rows."""
         result = self._db.refresh(view)
-        assert_equal_to_query(self._db, view)
+        stored = assert_equal_to_query(self._db, view)
         mode = result.mode
         if mode == "no-change" and self._seen.get(view) != self._content():
             # For a case, a change without effect on the result is a differential refresh.
             mode = "differential"
         self._seen[view] = self._content()
-        return mode, stored_bag(self._db, view)
+        return mode, stored
 
     def _content(self) -> dict[str, Counter[str]]:
         return {name: Counter(map(repr, rows)) for name, rows in self._rows.items()}

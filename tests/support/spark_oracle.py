@@ -20,19 +20,23 @@ def asked_bag(db: StreamTables, query: str) -> Bag:
     return bag_of(_rows(db.sql(query)))
 
 
-def assert_equal_to_query(db: StreamTables, name: str) -> None:
-    """Check the law: the stored rows are those of the query, both ways, by two judges."""
+def assert_equal_to_query(db: StreamTables, name: str) -> Bag:
+    """Check the law: the stored rows are those of the query, both ways, by two judges.
+
+    Returns the stored rows.
+    """
     [table] = [item for item in db.stream_tables() if item.name == name]
     try:
         asked = asked_bag(db, table.query)
     except QueryFailedError:
         # Some texts that are maintained are more than Spark itself takes; verify judges alone.
         asked = None
+    stored = stored_bag(db, name)
     if asked is not None:
-        stored = stored_bag(db, name)
         assert rounded(stored) == rounded(asked), f"{name} differs from its query"
     found = db.verify(name)
     assert found.equal, f"{name}: {found.missing} missing, {found.extra} extra\n{found.sample}"
+    return stored
 
 
 def refreshed(db: StreamTables, name: str) -> Refresh:

@@ -45,9 +45,15 @@ def compare(spark: Session, expected: Rows, stored: Rows, *, inexact: bool) -> D
             f.sum(f.expr(f"greatest(-{WEIGHT}, 0L)")).alias("extra"),
         ).collect()[0]
         missing, extra = int(counted["missing"] or 0), int(counted["extra"] or 0)
-        wanted = _SAMPLE if missing or extra else 0
-        sample = for_spark(different.limit(wanted).toArrow())
-    return Difference(missing, extra, sample)
+        sample = different.limit(_SAMPLE).toArrow() if missing or extra else _no_rows(different)
+    return Difference(missing, extra, for_spark(sample))
+
+
+def _no_rows(rows: Rows) -> pa.Table:
+    """Return the columns without a row, and without asking Spark for them."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(rows.schema, timezone="UTC").empty_table()
 
 
 def _float_columns(rows: Rows) -> list[str]:
