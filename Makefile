@@ -28,8 +28,8 @@ check: export STREAMTABLES_SKIP_JAVA = 1
 check: setup lint ## what every change must pass: lint and the tests without Spark, a few minutes
 	@$(PYTEST) -q -m "$(QUICK)" $(ARGS)
 
-test: setup lint ## all but the long cases, Spark included; the last line is pytest's
-	@$(PYTEST) -q -m "not bench and not long" --hypothesis-profile=ci $(ARGS)
+test: setup lint ## all but the long cases, Spark included, in two processes; the last line sums up
+	@$(BIN)/python scripts/run_tests.py --hypothesis-profile=ci $(ARGS)
 
 test-long: setup ## what takes too long on Spark for every change
 	@$(PYTEST) -q -m long $(ARGS)

@@ -65,7 +65,13 @@ def refreshed_elsewhere(warehouse: Path, plans: Path, driver_rows_max: int) -> l
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("driver_rows_max", [10_000, 0], ids=["small", "through-spark"])
+@pytest.mark.parametrize(
+    "driver_rows_max",
+    [
+        pytest.param(10_000, id="small"),
+        pytest.param(0, id="through-spark", marks=pytest.mark.long),
+    ],
+)
 def test_a_process_that_follows_a_fill_neither_parses_nor_differentiates(
     spark_sessions: SparkSessions, tmp_path: Path, driver_rows_max: int
 ) -> None:

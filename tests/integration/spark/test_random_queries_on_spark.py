@@ -19,10 +19,13 @@ from tests.support.histories import KEYS, TABLES, random_history
 from tests.support.queries import QueryGenerator
 from tests.support.spark_oracle import asked_bag, rounded, stored_bag
 
-SEEDS = range(30)
+SEEDS = range(15)
+MORE_SEEDS = range(15, 115)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in MORE_SEEDS)]
+)
 def test_incremental_equals_full_on_spark(
     seed: int, spark_sessions: SparkSessions, tmp_path: Path
 ) -> None:
