@@ -67,13 +67,10 @@ class CostBook:
         for sample in samples_of([record]):
             with self._lock:
                 if (known := self._past.get(record.stream_table_id)) is not None:
+                    if record.reason_code in _BEGINNINGS:
+                        known.clear()
                     known.appendleft(sample)
                 self._note_machine([sample])
-
-    def forget(self, table: InputId) -> None:
-        """Forget a table: its query is another one now."""
-        with self._lock:
-            self._past.pop(table, None)
 
     def predict(self, way: Way, work: Work, past: Sequence[Sample]) -> Prediction:
         """Predict one way of a refresh."""

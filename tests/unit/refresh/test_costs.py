@@ -66,6 +66,13 @@ def test_the_catalog_is_asked_once_and_workers_tell_each_other() -> None:
     assert book.counts() == {"tables": 1, "capacity": 2, "hits": 1, "misses": 1, "evictions": 0}
 
 
+def test_an_altered_query_makes_what_is_kept_forgotten() -> None:
+    book = CostBook(capacity=2)
+    book.past(TABLE, lambda: [record(1.0)])
+    book.note(record(4.0, "full", reason_code="query-changed"))
+    assert [sample.seconds for sample in book.past(TABLE, never)] == [4.0]
+
+
 def test_tables_unused_for_longest_are_forgotten() -> None:
     book = CostBook(capacity=2)
     for name in ("a", "b", "a", "c"):
