@@ -38,7 +38,8 @@ def main(options: list[str]) -> int:
 
 
 def _command(marks: str, options: list[str]) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-q", "-m", marks, *options]
+    slowest = ("--durations=25", "--durations-min=5")
+    return [sys.executable, "-m", "pytest", "-q", "-m", marks, *slowest, *options]
 
 
 def _shown(command: list[str]) -> tuple[int, str]:

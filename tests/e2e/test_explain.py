@@ -10,7 +10,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.cli import main
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.support.shop import open_shop
 
 THREE = """SELECT a.id, b.region, c.region AS other FROM orders a
@@ -20,7 +20,7 @@ DEEP = "deep_join_l0_scan_threshold"
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[StreamTables]:
-    settings = Settings(deep_join_l0_scan_threshold=1, part3_max_scan_count=1)
+    settings = settings_with(deep_join_l0_scan_threshold=1, part3_max_scan_count=1)
     with StreamTables(tmp_path / "warehouse", settings=settings) as opened:
         open_shop(opened, tmp_path)
         yield opened

@@ -29,6 +29,7 @@ from streamtables.sources.postgres.mirror import next_stamp
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.types import MirrorColumn, from_text
 from tests.support.bags import Bag, bag_of
+from tests.support.settings import settings_with
 
 
 def copied_by_deltalake(
@@ -83,7 +84,9 @@ class Chain:
         self.url = url
         self.catalog = Catalog.open(default_location(warehouse))
         sessions = SparkSessions(SparkSettings(jars_dir=warehouse))
-        shop = Workshop(self.catalog, sessions, settings or Settings(), lambda: datetime.now(UTC))
+        shop = Workshop(
+            self.catalog, sessions, settings or settings_with(), lambda: datetime.now(UTC)
+        )
         self.capture = PostgresCapture(shop, warehouse, copied_by_deltalake)
 
     def __enter__(self) -> Chain:

@@ -18,11 +18,11 @@ from deltalake import DeltaTable
 
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.errors import ConfigError, SourceUnusableError, TransientError
-from streamtables.settings import Settings
 from streamtables.sources.postgres import publication, spool
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.status import capture_status
 from tests.support.postgres_chain import Chain, rows_of
+from tests.support.settings import settings_with
 
 pytestmark = pytest.mark.postgres
 
@@ -295,7 +295,7 @@ def test_processes_that_drain_together_take_turns(
 def test_auto_moves_to_the_wal_also_on_a_server_that_is_busy_with_other_things(
     tmp_path: Path, shop: psycopg.Connection, url: str
 ) -> None:
-    with Chain(tmp_path / "w", url, Settings(wal_max_lag_bytes=0)) as chain:
+    with Chain(tmp_path / "w", url, settings_with(wal_max_lag_bytes=0)) as chain:
         chain.add("keyed", capture="auto")
         shop.execute("CREATE TABLE noise (t text)")
         for number in range(4):
@@ -368,7 +368,7 @@ def test_a_lost_slot_is_noticed_and_the_table_is_copied_with_that_reason(
 def test_a_slot_that_holds_back_too_much_leads_back_to_triggers_in_an_orderly_way(
     tmp_path: Path, shop: psycopg.Connection, url: str
 ) -> None:
-    small = Settings(slot_max_retained_bytes=1_048_576)
+    small = settings_with(slot_max_retained_bytes=1_048_576)
     with Chain(tmp_path / "w", url, small) as chain:
         chain.add("keyed", capture="wal")
         with psycopg.connect(url) as held:

@@ -9,7 +9,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.support.shop import Shop, change, open_shop
 from tests.support.spark_oracle import refreshed
 
@@ -22,7 +22,7 @@ COUNTED = f"SELECT region, count(*) AS n, max(id) AS last FROM ({JOINED}) GROUP 
 def narrow(
     request: pytest.FixtureRequest, spark_sessions: SparkSessions, tmp_path: Path
 ) -> Iterator[StreamTables]:
-    settings = Settings(
+    settings = settings_with(
         deep_join_l0_scan_threshold=1, part3_max_scan_count=1, driver_rows_max=request.param
     )
     spark = spark_sessions.get()

@@ -13,7 +13,7 @@ import pytest
 from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.plans import ClearedCaches
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.support.shop import QUERIES, Shop, open_shop
 from tests.support.spark_oracle import assert_equal_to_query
 
@@ -21,15 +21,17 @@ from tests.support.spark_oracle import assert_equal_to_query
 FORMS = {name: QUERIES[name] for name in ("bag", "state", "groups")}
 CHILD = """
 import json, sys
+from dataclasses import replace
 import sqlglot.tokens
 from pathlib import Path
 from streamtables.api import StreamTables
-from streamtables.settings import Settings
+from streamtables.settings import load_settings
 
 def refused(*_, **__):
     raise AssertionError("this process must not read SQL")
 
-settings = Settings(
+settings = replace(
+    load_settings(),
     plan_cache_dir=Path(sys.argv[2]),
     driver_rows_max=int(sys.argv[3]),
     full_threshold=1.0,
@@ -76,7 +78,7 @@ def test_a_process_that_follows_a_fill_neither_parses_nor_differentiates(
     spark_sessions: SparkSessions, tmp_path: Path, driver_rows_max: int
 ) -> None:
     warehouse, plans = tmp_path / "w", tmp_path / "plans"
-    settings = Settings(plan_cache_dir=plans, driver_rows_max=driver_rows_max)
+    settings = settings_with(plan_cache_dir=plans, driver_rows_max=driver_rows_max)
     with StreamTables(warehouse, spark=spark_sessions.get(), settings=settings) as db:
         shop = open_shop(db, tmp_path)
         for name, query in FORMS.items():
@@ -99,7 +101,7 @@ def test_a_process_that_follows_a_fill_neither_parses_nor_differentiates(
 def test_clearing_counts_what_goes_and_the_next_refresh_fills_again(
     spark_sessions: SparkSessions, tmp_path: Path
 ) -> None:
-    settings = Settings(plan_cache_dir=tmp_path / "plans")
+    settings = settings_with(plan_cache_dir=tmp_path / "plans")
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         shop = open_shop(db, tmp_path)
         db.create("state", QUERIES["state"])
@@ -108,7 +110,8 @@ def test_clearing_counts_what_goes_and_the_next_refresh_fills_again(
         assert db.clear_caches() == ClearedCaches(l0=6, l1=1, l2=6)
         change(shop, 1)
         assert db.refresh("state").outcome == "applied"
-        assert [level.entries for level in db.cache_levels()] == [1, 3, 3]
+        # Facts, the fill that the changes are weighed against, the changes, rows of state.
+        assert [level.entries for level in db.cache_levels()] == [1, 4, 4]
         assert_equal_to_query(db, "state")
         db.drop("state")
         assert [level.entries for level in db.cache_levels()] == [0, 0, 0]

@@ -12,11 +12,11 @@ import pytest
 from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
 from streamtables.errors import QueryFailedError
-from streamtables.settings import Settings
 from tests.support.choices import Seeded
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.histories import KEYS, TABLES, random_history
 from tests.support.queries import QueryGenerator
+from tests.support.settings import settings_with
 from tests.support.spark_oracle import asked_bag, rounded, stored_bag
 
 SEEDS = range(15)
@@ -49,10 +49,9 @@ def check_seed(seed: int, sessions: SparkSessions, folder: Path) -> str:
     choices = Seeded(seed)
     query = QueryGenerator(choices).query(choices.number(0, 2)).sql
     history = random_history(choices)
-    settings = Settings(
+    settings = settings_with(
         driver_rows_max=0 if seed % 4 == 3 else 10_000,
         full_threshold=1.0,
-        choose_from_seconds=86_400,
     )
     with StreamTables(folder / "w", spark=sessions.get(), settings=settings) as db:
         tables = {}

@@ -23,7 +23,7 @@ from streamtables.errors import (
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
 from streamtables.refresh.results import Refresh
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.support.shop import REVENUE, Shop, change, open_shop
 from tests.support.spark_oracle import assert_equal_to_query, stored_bag
 
@@ -274,7 +274,7 @@ def test_a_change_that_was_seen_in_an_earlier_term_is_not_forgotten(
 def test_run_follows_changes_until_it_is_stopped(
     spark_sessions: SparkSessions, tmp_path: Path
 ) -> None:
-    settings = Settings(poll_seconds=0.05)
+    settings = settings_with(poll_seconds=0.05)
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         shop = open_shop(db, tmp_path)
         db.create("t", "SELECT id FROM orders", schedule="on change")
@@ -299,7 +299,7 @@ def test_run_follows_changes_until_it_is_stopped(
 def test_tables_of_one_level_run_side_by_side_and_equal_their_queries(
     spark_sessions: SparkSessions, tmp_path: Path, clock: Clock
 ) -> None:
-    settings = Settings(worker_pool_size="4")
+    settings = settings_with(worker_pool_size="4")
     with StreamTables(
         tmp_path / "w", spark=spark_sessions.get(), settings=settings, clock=clock
     ) as db:
@@ -338,7 +338,7 @@ def test_what_makes_no_sense_is_refused(db: StreamTables, shop: Shop, call, says
 def test_a_refresh_that_takes_too_long_is_cancelled_with_its_spark_jobs(
     spark_sessions: SparkSessions, tmp_path: Path
 ) -> None:
-    settings = Settings(refresh_timeout_seconds=2)
+    settings = settings_with(refresh_timeout_seconds=2)
     spark = spark_sessions.get()
     with StreamTables(tmp_path / "w", spark=spark, settings=settings) as db:
         open_shop(db, tmp_path)

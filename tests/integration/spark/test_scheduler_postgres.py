@@ -14,7 +14,7 @@ import pytest
 from streamtables.api import StreamTables
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.engine.session import SparkSessions
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.support.spark_oracle import assert_equal_to_query
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
@@ -104,7 +104,7 @@ def test_a_paused_table_keeps_its_readers_from_mixing_two_drains(
 def test_a_commit_wakes_a_scheduler_that_would_sleep_for_long(
     spark_sessions: SparkSessions, tmp_path: Path, shop: psycopg.Connection
 ) -> None:
-    settings = Settings(poll_seconds=3_600)
+    settings = settings_with(poll_seconds=3_600)
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         add(db, shop)
         query = "SELECT count(*) AS n FROM children"

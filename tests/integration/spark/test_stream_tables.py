@@ -15,9 +15,9 @@ from streamtables.errors import (
     UnimplementedSqlError,
     WouldMixError,
 )
-from streamtables.settings import Settings
 from tests.support.bags import bag_of
 from tests.support.delta_tables import DeltaTableFile
+from tests.support.settings import settings_with
 from tests.support.shop import QUERIES, REVENUE, Shop, change, open_shop
 from tests.support.spark_oracle import assert_equal_to_query, refreshed, stored_bag
 
@@ -39,7 +39,7 @@ def test_small_changes_keep_the_table_equal_to_its_query(
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_the_same_through_spark_alone(spark_sessions, tmp_path: Path, query: str) -> None:
-    settings = Settings(driver_rows_max=0, full_threshold=1.0, choose_from_seconds=86_400)
+    settings = settings_with(driver_rows_max=0, full_threshold=1.0)
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         shop = open_shop(db, tmp_path)
         db.create("t", query, mode="differential")

@@ -42,9 +42,13 @@ def define(db: StreamTables) -> None:
 def test_a_view_of_a_view_with_both_kinds_of_functions_is_kept(
     spark_sessions, tmp_path: Path, rows_max: int | None
 ) -> None:
-    from streamtables.settings import Settings
+    from tests.support.settings import settings_with
 
-    settings = Settings() if rows_max is None else Settings(driver_rows_max=0, full_threshold=1.0)
+    settings = (
+        settings_with()
+        if rows_max is None
+        else settings_with(driver_rows_max=0, full_threshold=1.0)
+    )
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         table = DeltaTableFile(
             tmp_path / "orders",

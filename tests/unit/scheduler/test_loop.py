@@ -22,7 +22,7 @@ from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.tick import Ticker
 from streamtables.scheduler.workers import Workers
-from streamtables.settings import Settings
+from tests.support.settings import settings_with
 from tests.unit.catalog.builders import START, record, standing, stream_table
 
 
@@ -44,7 +44,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def around(tmp_path: Path, clock: Clock) -> Iterator[Surroundings]:
-    with StreamTables(tmp_path, settings=Settings(lease_seconds=1), clock=clock) as db:
+    with StreamTables(tmp_path, settings=settings_with(lease_seconds=1), clock=clock) as db:
         yield db._around
 
 
@@ -61,7 +61,7 @@ class Stumbling(Ticker):
 
 
 def test_nothing_starts_once_the_lease_has_run_out(clock: Clock) -> None:
-    workers = Workers(Settings(worker_pool_size="1"), no_more=NoMore(clock))
+    workers = Workers(settings_with(worker_pool_size="1"), no_more=NoMore(clock))
     tables = [InputId(name) for name in "abc"]
     workers.jobs = {key: Job(key, "default", "hot", 0.0, clock.now) for key in tables}
     workers.no_more.until = clock.now + timedelta(seconds=2)

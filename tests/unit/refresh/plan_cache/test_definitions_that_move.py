@@ -9,8 +9,8 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.refresh.plan_cache import KeptPlan
-from streamtables.settings import Settings
 from tests.support.delta_tables import DeltaTableFile
+from tests.support.settings import settings_with
 
 QUERY = "SELECT city, sum(worth_of(amount)) AS total FROM large GROUP BY city"
 MARKED = "SELECT id, mark(amount) AS marked FROM orders"
@@ -41,7 +41,7 @@ def db(folder: Path) -> Iterator[StreamTables]:
 
 
 def opened(folder: Path) -> StreamTables:
-    return StreamTables(folder / "w", settings=Settings(plan_cache_dir=folder / "plans"))
+    return StreamTables(folder / "w", settings=settings_with(plan_cache_dir=folder / "plans"))
 
 
 def plan_of(db: StreamTables, name: str) -> KeptPlan:
