@@ -41,10 +41,10 @@ from streamtables.errors import (
     WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_query, explain_table
-from streamtables.refresh.costs import REMEMBERED
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
+from streamtables.refresh.past_book import REMEMBERED
 from streamtables.refresh.plans import Plans
 from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
@@ -63,6 +63,7 @@ from streamtables.sources.postgres.health import CaptureFinding, capture_finding
 from streamtables.sources.postgres.status import CaptureStatus, capture_status
 from streamtables.spark_view_text import text_over_sources
 from streamtables.statements import run_statement
+from streamtables.upkeep import Tidying
 from streamtables.views_and_functions import ViewsAndFunctions
 from streamtables.visible_in_spark import visible_in
 
@@ -78,7 +79,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Scheduling, ViewsAndFunctions):
+class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(

@@ -143,6 +143,11 @@ class Settings:
         True,
         help="Read and net the changes of a source once per round, for all tables that follow it.",
     )
+    adaptive_merge_strategy: bool = _switch(
+        True,
+        help="Let Spark merge small changes into tables of which they touch so many files that it "
+        "takes less than to write those here.",
+    )
     buffer_alert_cycles: int = _whole(
         3,
         low=1,
@@ -155,10 +160,22 @@ class Settings:
         high=10**12,
         help="Changed rows of a source that may wait for its slowest table; 0 does not look.",
     )
+    checkpoint_after: int = _whole(
+        100,
+        low=0,
+        high=100_000,
+        help="Commits of a stream table after which its log is written in one file; 0 for never.",
+    )
     choose_from_seconds: float = _seconds(
         0.5,
         help="Changes that are predicted to take less are followed; from here on the fastest way "
         "is taken.",
+    )
+    compact_after: int = _whole(
+        64,
+        low=0,
+        high=1_000_000,
+        help="Small files of a stream table after which they are put together; 0 for never.",
     )
     cost_cache_capacity: int = _whole(
         256, low=1, high=1_000_000, help="Stream tables whose past timings are kept in memory."
@@ -238,6 +255,13 @@ class Settings:
     )
     refresh_timeout_seconds: float = _seconds(
         0.0, help="After how long a refresh is cancelled, its Spark jobs included; 0 is never."
+    )
+    retention_hours: int = _whole(
+        168,
+        low=0,
+        high=1_000_000,
+        help="For how long old versions of our own tables stay readable; longer where a reader "
+        "needs them; 0 removes nothing.",
     )
     shuffle_partitions_quick: int = _whole(
         4, low=1, high=10_000, help="Shuffle partitions of a refresh with a small change."

@@ -88,7 +88,8 @@ DISTINCT = "SELECT x.a FROM (SELECT DISTINCT a, b FROM u) AS x"
 NESTED = "SELECT r.a, g.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS g ON r.a = g.a"
 SELF_JOIN = "SELECT x.b, y.b AS c FROM u AS x JOIN u AS y ON x.a = y.a"
 
-UPDATED_GROUPS = "SELECT a, max(n) AS m FROM kv GROUP BY a"
+GROUPED_RANKS = """SELECT a, max(n) AS m FROM (
+    SELECT a, row_number() OVER (PARTITION BY b ORDER BY a) AS n FROM u) GROUP BY a"""
 COUNTED_MATCHES = "SELECT r.a, max(u.b) AS m FROM r LEFT JOIN u ON r.a = u.a GROUP BY r.a"
 GROUPED_JOIN = "SELECT r.a, max(u.b) AS m FROM r JOIN u ON r.a = u.a GROUP BY r.a"
 STATE_OF_MATCHES = """SELECT a, count(*) AS n FROM r
@@ -354,7 +355,7 @@ def _(patch: Patches) -> None:
     patch.function(probe_delta, "_touched_rows", nothing)
 
 
-@mutant("changes are cut to a key before they are netted", UPDATED_GROUPS)
+@mutant("changes are cut to a key before they are netted", GROUPED_RANKS)
 def _(patch: Patches) -> None:
     patch.function(prune_columns, "_below_keys", lambda root: set())
 

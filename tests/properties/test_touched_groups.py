@@ -76,7 +76,8 @@ def test_named_groups_are_replaced_and_no_others(replacement, listed_at_most):
         try:
             covered = small_hand.read_keys(handle, names, keys)
             new = rows(schema, kept, 2)
-            done = small_hand.replace_groups(handle, covered, new, key_columns=names, stamp=STAMP)
+            change = small_hand.change_of_groups(handle, covered, new)
+            done = small_hand.apply(handle, change, key_columns=names, stamp=STAMP, covered=covered)
         except NotSmall:
             # Nothing was written, and Spark takes over.
             return

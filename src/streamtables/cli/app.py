@@ -35,6 +35,7 @@ from streamtables.cli.gate import close, drop_group, group, open_gate, set_water
 from streamtables.cli.history import history
 from streamtables.cli.init import init
 from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
+from streamtables.cli.maintain import maintain
 from streamtables.cli.pause import pause, resume
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
@@ -55,7 +56,7 @@ Command = Callable[..., None]
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
-    "Keep fresh": (run, refresh, pause, resume, repair),
+    "Keep fresh": (run, refresh, pause, resume, repair, maintain),
     "Look": (status, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from streamtables.errors import StreamTablesError
+
 Mode = Literal["auto", "differential", "full"]
 FullPolicy = Literal["allow", "forbid"]
 
@@ -215,6 +217,19 @@ class CacheLevel(Protocol):
     def fault(self) -> str: ...
 
 
+class TidiedTable(Protocol):
+    """What became of one job that keeps the files of a table few."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def job(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def error(self) -> StreamTablesError | None: ...
+
+
 class ClearedCaches(Protocol):
     """How many entries each level held."""
 
@@ -314,6 +329,7 @@ class Database(Protocol):
     def capture_findings(self) -> Sequence[CaptureFinding]: ...
     def cache_levels(self) -> Sequence[CacheLevel]: ...
     def clear_caches(self) -> ClearedCaches: ...
+    def maintain(self, name: str | None = None) -> Sequence[TidiedTable]: ...
 
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan: ...
     # A plan is handed back as it came; its own type is the API's affair.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streamtables.compiler.maintenance import Form, StateShape
+from streamtables.compiler.maintenance.growth import only_grows
 from streamtables.compiler.plan import Plan
 
 
@@ -27,6 +28,8 @@ class PlanFacts:
     key_pairs: tuple[tuple[str, str], ...]
     """Pairs of a group column, as the programs name it, and the stored column that holds it."""
     state: StateShape | None
+    only_grows: bool = False
+    """Whether rows that come to the tables can never take a stored row away."""
 
     @classmethod
     def of(cls, plan: Plan) -> PlanFacts:
@@ -42,4 +45,7 @@ class PlanFacts:
             key=kept.layout.key if kept is not None else None,
             key_pairs=kept.key_pairs if kept is not None else (),
             state=kept.state.shape if kept is not None and kept.state is not None else None,
+            only_grows=kept is not None
+            and kept.form == "signed-rows"
+            and only_grows(kept.definition),
         )

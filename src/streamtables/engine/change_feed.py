@@ -71,17 +71,31 @@ def read_spark(
 ) -> DataFrame:
     """Return the net changes in (after, upto] as a DataFrame."""
     with spark_border():
-        feed = (
-            spark.read.format("delta")
-            .option("readChangeFeed", "true")
-            .option("startingVersion", int(after) + 1)
-            .option("endingVersion", int(upto))
-            .load(location)
-        )
-        appearing = ", ".join(f"'{kind}'" for kind in _APPEARING)
-        weight = f"CAST(IF({_CHANGE} IN ({appearing}), 1, -1) AS BIGINT) AS {identifier(WEIGHT)}"
-        signed = feed.selectExpr(*map(identifier, columns), weight)
+        signed = _signed_feed(spark, location, after, upto, columns)
         return spark_image.net(signed, columns)
+
+
+def read_spark_added(
+    spark: SparkSession, location: str, after: Version, upto: Version, columns: Sequence[str]
+) -> DataFrame:
+    """Return the changes in (after, upto] where rows only came: there is nothing to net."""
+    with spark_border():
+        return _signed_feed(spark, location, after, upto, columns)
+
+
+def _signed_feed(
+    spark: SparkSession, location: str, after: Version, upto: Version, columns: Sequence[str]
+) -> DataFrame:
+    feed = (
+        spark.read.format("delta")
+        .option("readChangeFeed", "true")
+        .option("startingVersion", int(after) + 1)
+        .option("endingVersion", int(upto))
+        .load(location)
+    )
+    appearing = ", ".join(f"'{kind}'" for kind in _APPEARING)
+    weight = f"CAST(IF({_CHANGE} IN ({appearing}), 1, -1) AS BIGINT) AS {identifier(WEIGHT)}"
+    return feed.selectExpr(*map(identifier, columns), weight)
 
 
 def no_changes(columns: Sequence[str]) -> pa.Table:

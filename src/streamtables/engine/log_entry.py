@@ -34,6 +34,8 @@ class LogEntry:
     files_added: int = 0
     bytes_added: int = 0
     files_removed: int = 0
+    # Whether every changed row is a row of an added file.
+    only_adds: bool = False
     rows_added: int | None = 0
     rows_removed: int | None = 0
     # Bytes that a reader of the change feed has to open for this commit.
@@ -76,6 +78,7 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
         files_added=len(actions.get("add", [])),
         bytes_added=_sizes(actions.get("add", [])),
         files_removed=len(actions.get("remove", [])),
+        only_adds=bool(changing) and not leaving and not change_files,
         rows_added=_rows(changing),
         rows_removed=_rows(leaving),
         feed_bytes=_sizes(change_files) if change_files else _sizes(changing + leaving),

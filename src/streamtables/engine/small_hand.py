@@ -124,22 +124,14 @@ def apply(
     return commit(handle, written, predicate=reach.predicate, stamp=stamp, change=netted)
 
 
-def replace_groups(
-    handle: SmallHandle,
-    covered: Covered,
-    rows: pa.Table,
-    *,
-    key_columns: tuple[str, ...] | None,
-    stamp: CommitStamp,
-) -> Applied | Superseded:
-    """Put rows in the place of the stored ones of some groups; see `apply` for what it raises.
+def change_of_groups(handle: SmallHandle, covered: Covered, rows: pa.Table) -> pa.Table:
+    """Return the signed change that puts rows in the place of the stored ones of some groups.
 
     `covered` holds the stored rows of the groups, and names them.
     """
     sides = ((rows, 1), (covered.named, -1))
     weighted = (arrow_rows.with_weight(side, weight) for side, weight in sides)
-    signed = pa.concat_tables([arrow_rows.aligned(side, handle.schema) for side in weighted])
-    return apply(handle, signed, key_columns=key_columns, stamp=stamp, covered=covered)
+    return pa.concat_tables([arrow_rows.aligned(side, handle.schema) for side in weighted])
 
 
 def replace_all(
@@ -213,9 +205,9 @@ __all__ = [
     "NotSmall",
     "SmallHandle",
     "apply",
+    "change_of_groups",
     "open_at",
     "read_all",
     "read_keys",
     "replace_all",
-    "replace_groups",
 ]

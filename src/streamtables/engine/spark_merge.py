@@ -41,6 +41,7 @@ def merge_signed(
     key_columns: tuple[str, ...] | None,
     version: Version,
     materialised: bool = False,
+    netted: bool = False,
     inexact: tuple[str, ...] = (),
 ) -> Applied | Superseded:
     """Apply a signed change by one MERGE.
@@ -53,6 +54,7 @@ def merge_signed(
         key_columns: what identifies a row; () for a single row, None for a bag.
         version: the version that the change was computed from.
         materialised: the change is rows already, so MERGE may read it twice.
+        netted: each row of the change stands in it once.
         inexact: columns whose stored value a retraction need not repeat (float aggregates).
     """
     attempt = Attempt.begin(location, stamp, version)
@@ -61,6 +63,9 @@ def merge_signed(
     with spark_border():
         stored = spark.read.format("delta").option("versionAsOf", int(version)).load(location)
         schema = stored.schema
+        if not netted:
+            columns = without_ordinals(stored.columns)
+            signed = net(signed.select(*map(identifier, columns), WEIGHT), columns)
         if key_columns is None:
             source = _bag_source(stored, signed, stamp)
             statement = _bag_statement(location, view, schema)
@@ -77,11 +82,10 @@ def merge_signed(
     return attempt.confirm("merge")
 
 
-def _keyed_source(signed: DataFrame, schema: StructType, key_columns: tuple[str, ...]) -> DataFrame:
+def _keyed_source(netted: DataFrame, schema: StructType, key_columns: tuple[str, ...]) -> DataFrame:
     """Fold the change of each key into one row: what was, what is, and what to do."""
     from pyspark.sql import functions as f
 
-    netted = net(signed.select(*map(identifier, schema.names), WEIGHT), schema.names)
     keys = [
         f.expr(image(identifier(name), schema[name].dataType)).alias(_key_name(i))
         for i, name in enumerate(key_columns)
@@ -136,14 +140,13 @@ def _keyed_statement(
     )
 
 
-def _bag_source(stored: DataFrame, signed: DataFrame, stamp: CommitStamp) -> DataFrame:
+def _bag_source(stored: DataFrame, netted: DataFrame, stamp: CommitStamp) -> DataFrame:
     """Return the ordinals of the rows that go, and the rows that come with theirs."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
     columns = without_ordinals(stored.columns)
     schema = stored.schema
-    netted = net(signed.select(*map(identifier, columns), WEIGHT), columns)
     going = netted.where(f.col(WEIGHT) < 0).withColumn("__st_row", f.monotonically_increasing_id())
     on = f.expr(same_image("g", "t", schema, columns))
     joined = going.alias("g").join(stored.alias("t"), on, "left")

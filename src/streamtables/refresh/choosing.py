@@ -13,8 +13,9 @@ from streamtables.catalog.models import Step
 from streamtables.engine.outcomes import Applied
 from streamtables.errors import FullForbiddenError
 from streamtables.refresh.cost_model import WAYS, Prediction, Sample, Way, Work
-from streamtables.refresh.costs import CHOICE, REMEMBERED, choice_facts
+from streamtables.refresh.costs import CHOICE, choice_facts
 from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.past_book import REMEMBERED
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 from streamtables.refresh.work import Works

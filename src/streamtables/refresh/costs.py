@@ -1,13 +1,9 @@
-"""What past refreshes tell about the cost of the next one, shared by all workers of a process.
-
-A table's refreshes are read from the catalog once, and from then on kept here; a refresh that a
-worker has just ended is known to all others, without a word to the catalog.
-"""
+"""What past refreshes tell about the cost of the next one."""
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from statistics import median
 from threading import Lock
@@ -17,60 +13,39 @@ from streamtables.catalog.models import RefreshRecord
 from streamtables.positions import InputId
 from streamtables.refresh.cost_model import Prediction, Rates, Sample, Way, Work, predict
 from streamtables.refresh.cost_rates import RATES
+from streamtables.refresh.past_book import History, PastBook, told
 
-REMEMBERED = 30
-"""How many refreshes of a table count."""
 _NEIGHBOURS = 64
 """How many refreshes of any table tell what this machine takes."""
 CHOICE = "choose"
 """The step of a record that holds what was known when its way was chosen."""
 
 
-_BEGINNINGS = ("first-fill", "query-changed")
-
-
 @dataclass
 class CostBook:
-    """Refreshes that were done, by table, those unused for longest forgotten first."""
+    """Refreshes that were done, by table and over all tables."""
 
     capacity: int
     rates: Mapping[Way, Rates] = field(default_factory=lambda: RATES)
-    hits: int = 0
-    misses: int = 0
-    evictions: int = 0
-    _past: OrderedDict[InputId, deque[Sample]] = field(default_factory=OrderedDict)
+    _tables: PastBook[Sample] = field(init=False)
     _machine: dict[Way, deque[float]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def past(
-        self, table: InputId, load: Callable[[], Sequence[RefreshRecord]]
-    ) -> tuple[Sample, ...]:
-        """Return the refreshes of a table, the newest first; `load` reads them where they are not.
+    def __post_init__(self) -> None:
+        self._tables = PastBook(self.capacity, _sample_of)
 
-        The catalog is asked without the lock: two workers may both ask, and none waits.
-        """
-        with self._lock:
-            if (known := self._past.get(table)) is not None:
-                self._past.move_to_end(table)
-                self.hits += 1
-                return tuple(known)
-            self.misses += 1
-        found = deque(samples_of(load()), maxlen=REMEMBERED)
-        with self._lock:
-            kept = self._past.setdefault(table, found)
-            self._note_machine(kept)
-            self._evict()
-            return tuple(kept)
+    def past(self, table: InputId, history: History) -> tuple[Sample, ...]:
+        """Return the refreshes of a table, the newest first."""
+        known = self._tables.find(table)
+        if known is None:
+            known = self._tables.load(table, history())
+            self._note_machine(known)
+        return known
 
     def note(self, record: RefreshRecord) -> None:
         """Take in a refresh that ended."""
-        for sample in samples_of([record]):
-            with self._lock:
-                if (known := self._past.get(record.stream_table_id)) is not None:
-                    if record.reason_code in _BEGINNINGS:
-                        known.clear()
-                    known.appendleft(sample)
-                self._note_machine([sample])
+        self._tables.note(record)
+        self._note_machine(samples_of([record]))
 
     def predict(self, way: Way, work: Work, past: Sequence[Sample]) -> Prediction:
         """Predict one way of a refresh."""
@@ -86,26 +61,14 @@ class CostBook:
 
     def counts(self) -> dict[str, int]:
         """Return how often a table's past was at hand, and how often it was forgotten."""
+        return self._tables.counts()
+
+    def _note_machine(self, samples: Iterable[Sample]) -> None:
         with self._lock:
-            tables = len(self._past)
-        return {
-            "tables": tables,
-            "capacity": self.capacity,
-            "hits": self.hits,
-            "misses": self.misses,
-            "evictions": self.evictions,
-        }
-
-    def _note_machine(self, samples: Sequence[Sample] | deque[Sample]) -> None:
-        for sample in samples:
-            if not sample.cold:
-                ratios = self._machine.setdefault(sample.way, deque(maxlen=_NEIGHBOURS))
-                ratios.append(sample.seconds / self.rates[sample.way].seconds(sample.work))
-
-    def _evict(self) -> None:
-        while len(self._past) > self.capacity:
-            self._past.popitem(last=False)
-            self.evictions += 1
+            for sample in samples:
+                if not sample.cold:
+                    ratios = self._machine.setdefault(sample.way, deque(maxlen=_NEIGHBOURS))
+                    ratios.append(sample.seconds / self.rates[sample.way].seconds(sample.work))
 
 
 def is_computed(record: RefreshRecord) -> bool:
@@ -128,13 +91,7 @@ def samples_of(history: Sequence[RefreshRecord]) -> list[Sample]:
 
     Those that did no work, or do not say which, are passed over.
     """
-    found = []
-    for record in history:
-        if (sample := _sample_of(record)) is not None:
-            found.append(sample)
-        if record.state == "applied" and record.reason_code in _BEGINNINGS:
-            break
-    return found
+    return told(history, _sample_of)
 
 
 def choice_facts(

@@ -124,6 +124,7 @@ class RefreshOne:
             answer = recording.applied(result, result.version)
         self.around.sizes.note(recording.record)
         self.around.costs.note(recording.record)
+        self.around.writes.note(recording.record)
         return answer
 
     def _chosen(self, small: Changes | None, recording: Recording) -> Choice:
@@ -180,7 +181,7 @@ class RefreshOne:
         try:
             if decision.way == "whole":
                 return WholeRefresh(self.task, self.around, self.watch).run()
-            return SmallRefresh(self.task, small, self.around, self.watch).run()
+            return SmallRefresh(self.task, small, self.around, self.watch, recording.notes).run()
         except NotSmall as declined:
             recording.notes.append(f"the result goes through Spark: {declined.reason}")
             return spark.differential()

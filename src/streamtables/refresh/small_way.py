@@ -3,12 +3,12 @@
 changes     Arrow, netted on the columns that the query reads
 compute     one Spark query over them and the tables as they are after the change
 stored      the rows of the touched keys, by deltalake
-commit      by deltalake, compare-and-set
+commit      by deltalake, compare-and-set; by Spark where too many files are touched
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import pyarrow as pa
@@ -25,6 +25,8 @@ from streamtables.engine.session import Profile
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.old_versions import bind_before
+from streamtables.refresh.routes import APPLY
+from streamtables.refresh.small_write import SmallWrite
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
@@ -38,6 +40,7 @@ class SmallRefresh:
     changes: dict[str, pa.Table]
     around: Surroundings
     watch: Stopwatch
+    notes: list[str] = field(default_factory=list)
 
     def run(self) -> Applied | Superseded:
         """Compute and commit the change.
@@ -52,9 +55,9 @@ class SmallRefresh:
             with self.watch.step("compute", hand="spark", way="changes"):
                 result = self._small(spark, self.program)
             reach("delta-computed")
-            with self.watch.step("apply", hand="deltalake"):
+            with self.watch.step(APPLY, hand="deltalake") as facts:
                 try:
-                    return self._applied(spark, result)
+                    return self._write(spark, result).run(spark, facts, self.notes)
                 except pa.ArrowException as error:
                     # Nothing is written before the rows are ready, so Spark can take over.
                     raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
@@ -87,20 +90,17 @@ class SmallRefresh:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
         return result
 
-    def _applied(self, spark: Session, result: SmallResult) -> Applied | Superseded:
-        task = self.task
-        key, form = task.plan.facts.key, task.plan.facts.form
+    def _write(self, spark: Session, result: SmallResult) -> SmallWrite:
+        """Return the change of the stored rows, ready to be written."""
+        task, form = self.task, self.task.plan.facts.form
         handle = small_hand.open_at(task.table.location, task.stored_version)
         if form == "signed-rows":
-            return small_hand.apply(
-                handle, result.rows, key_columns=key, stamp=task.stamp("differential")
-            )
+            return SmallWrite(task, self.around, handle, result.rows)
         covered = self._covered(handle, result)
         state = form == "stored-state"
         new = self._state_rows(spark, result.rows, covered.named) if state else result.rows
-        return small_hand.replace_groups(
-            handle, covered, new, key_columns=key, stamp=task.stamp("differential")
-        )
+        signed = small_hand.change_of_groups(handle, covered, new)
+        return SmallWrite(task, self.around, handle, signed, covered)
 
     def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
         """Return the stored rows of the touched groups."""

@@ -12,6 +12,7 @@ from streamtables.engine.handles import Rows, Session
 from streamtables.engine.names import without_ordinals
 from streamtables.engine.outcomes import Applied, Superseded
 from streamtables.engine.programs import run_large
+from streamtables.engine.spark_append import append_signed
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
@@ -79,12 +80,13 @@ class SparkRefresh:
         )
 
     def differential(self) -> Applied | Superseded:
-        """Compute the signed change of the stored rows, and merge it."""
+        """Compute the signed change of the stored rows, and write it."""
         task = self.task
+        grows = self._only_grows()
         with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
-                self._bind_changes(spark)
+                self._bind_changes(spark, added=grows)
                 stored = TableVersion(task.table.location, task.stored_version)
                 bind(spark, view_name(STORED, "now"), stored)
                 delta = task.plan.changes(task.changed_names, small=False)
@@ -92,14 +94,23 @@ class SparkRefresh:
                 signed = run_large(spark, delta)
             reach("delta-computed")
             with self.watch.step("compute and apply", hand="spark"):
-                return merge_signed(
+                write = append_signed if grows else merge_signed
+                return write(
                     spark,
                     signed,
                     task.table.location,
                     task.stamp("differential"),
                     key_columns=self._key,
                     version=task.stored_version,
+                    netted=True,
                 )
+
+    def _only_grows(self) -> bool:
+        """Whether no stored row can go: rows only came, and the query takes none away for that."""
+        task = self.task
+        if not task.plan.facts.only_grows or self._key == () or task.clock_moved:
+            return False
+        return self.changes.only_adds(task.window(item) for item in task.changed)
 
     @property
     def _key(self) -> tuple[str, ...] | None:
@@ -113,7 +124,8 @@ class SparkRefresh:
         for item in self.task.inputs:
             bind(spark, view_name(item.name, "after"), TableVersion(item.location, item.version))
 
-    def _bind_changes(self, spark: Session) -> None:
+    def _bind_changes(self, spark: Session, *, added: bool) -> None:
+        read = self.changes.large_added if added else self.changes.large
         for item in self.task.changed:
-            rows = self.changes.large(spark, self.task.window(item), item.columns)
+            rows = read(spark, self.task.window(item), item.columns)
             bind(spark, view_name(item.name, "changes"), rows)

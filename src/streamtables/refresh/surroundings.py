@@ -15,8 +15,12 @@ from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.costs import CostBook
 from streamtables.refresh.limits import limits_of
+from streamtables.refresh.past_book import PastBook
 from streamtables.refresh.plans import Plans
+from streamtables.refresh.routes import written_by
+from streamtables.refresh.routing import Written
 from streamtables.refresh.sizes import Sizes
+from streamtables.refresh.upkeep import Upkeep
 from streamtables.settings import Settings
 from streamtables.sources.delta import DeltaWatch
 from streamtables.sources.postgres.capture import PostgresCapture
@@ -40,11 +44,15 @@ class Surroundings:
     plans: Plans
     sizes: Sizes = field(default_factory=Sizes)
     costs: CostBook = field(init=False)
+    writes: PastBook[Written] = field(init=False)
+    upkeep: Upkeep = field(init=False)
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
     def __post_init__(self) -> None:
         self.costs = CostBook(self.settings.cost_cache_capacity)
+        self.writes = PastBook(self.settings.cost_cache_capacity, written_by)
+        self.upkeep = Upkeep(self.settings)
 
     @property
     def limits(self) -> Limits:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
-from streamtables.catalog.models import Source
+from streamtables.catalog.models import Source, StreamTable
 from streamtables.catalog.scheduler_models import Rules
 from streamtables.positions import InputId, Standing, Version
 from streamtables.scheduler.calculated import effective_schedules
@@ -91,6 +91,18 @@ class Book:
         """The tables whose freshness somebody aims at or has promised."""
         entries = self.entries.values()
         return tuple(e for e in entries if e.options.sla or e.options.target_lag)
+
+    @cached_property
+    def own_tables(self) -> tuple[StreamTable | Source, ...]:
+        """The tables that this package writes: stream tables, and mirrors of PostgreSQL tables."""
+        sources = self.definitions.sources.values()
+        mirrors = (source for source in sources if source.kind == "postgres")
+        return (*self.definitions.stream_tables.values(), *mirrors)
+
+    def version_of(self, table: InputId) -> Version | None:
+        """Return the last known version of one of our own tables."""
+        standing = self.standings.get(table)
+        return standing.version if standing is not None else self.positions.get(table)
 
     @cached_property
     def source_names(self) -> Mapping[InputId, str]:

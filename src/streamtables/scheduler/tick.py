@@ -65,8 +65,8 @@ class Ticker:
         chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
         book.seen_at = now
         results = self._refreshed(book, chosen, now) if chosen else []
-        if not chosen:
-            self.housekeeping.idle(book, now)
+        if not chosen or self.housekeeping.waits_for_long(now):
+            self.happened += self.housekeeping.tidy(book, now)
         self.happened += judged(book.promised, self.around.clock())
         self.around.catalog.record_events(self.happened)
         self.happened = []

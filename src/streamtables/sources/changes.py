@@ -15,6 +15,7 @@ from streamtables.engine.change_feed import (
     no_changes,
     read_small,
     read_spark,
+    read_spark_added,
     total_weight,
 )
 from streamtables.engine.column_identity import moved_columns
@@ -96,6 +97,15 @@ class SharedChanges:
             window.location, window.since, window.upto, columns=columns, limit=self.rows_max
         )
 
+    def only_adds(self, windows: Iterable[Window]) -> bool:
+        """Whether the logs alone say that rows came and none went."""
+        entries = (
+            entry
+            for window in windows
+            for entry in DeltaLog(window.location).entries(window.since, window.upto)
+        )
+        return all(entry.only_adds for entry in entries if entry.changes_rows)
+
     def require_history(self, window: Window) -> None:
         """Raise HistoryGoneError unless the log still holds every version of a window."""
         DeltaLog(window.location).entries(window.since, window.upto)
@@ -132,6 +142,10 @@ class SharedChanges:
     def large(self, spark: Session, window: Window, columns: tuple[str, ...]) -> Rows:
         """Return the net changes of some columns as a DataFrame."""
         return read_spark(spark, window.location, window.since, window.upto, columns)
+
+    def large_added(self, spark: Session, window: Window, columns: tuple[str, ...]) -> Rows:
+        """Return the rows that came, where none went; equal ones are that many rows."""
+        return read_spark_added(spark, window.location, window.since, window.upto, columns)
 
 
 def _united(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

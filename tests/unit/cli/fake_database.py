@@ -12,6 +12,7 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
 from streamtables.refresh.plan_cache import CacheLevel
 from streamtables.refresh.plans import ClearedCaches
+from streamtables.refresh.upkeep import Kept
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class FakeDatabase:
     damaged: set[str] = field(default_factory=set)
     rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
     records: list[Any] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
     plan: ApplyPlan = ApplyPlan()
     sql_result: Any = None
     closed: bool = False
@@ -275,6 +277,10 @@ class FakeDatabase:
     def clear_caches(self) -> ClearedCaches:
         self._record("clear_caches")
         return ClearedCaches(l0=6, l1=0, l2=5)
+
+    def maintain(self, name: str | None = None) -> list[Kept]:
+        self._record("maintain", name)
+        return self.kept
 
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan:
         self._record("plan_apply", folder, prune=prune)

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from streamtables.catalog.scheduler_models import Event
-from streamtables.errors import CommitConflictError
+from streamtables.errors import CommitConflictError, EnvironmentFaultError
+from streamtables.refresh.upkeep import Kept
 from tests.unit.cli.fake_database import (
     ApplyPlan,
     Explanation,
@@ -615,3 +616,16 @@ def test_source_add_takes_a_postgres_table(run, db):
     assert asked["types"] == {"price": "decimal(20,4)"}
     wrong = run("source", "add", "x", "--postgres", "u", "--table", "t", "--type", "price")
     assert wrong.code == 2
+
+
+def test_maintain_tells_each_job_and_fails_when_one_did(run, db):
+    assert "nothing to tidy up" in run("maintain").out
+    db.kept = [Kept("daily", "compact", "9 files became 1")]
+    assert "9 files became 1" in run("maintain", "daily").out
+    assert run("maintain", "--json").json == [
+        {"table": "daily", "job": "compact", "text": "9 files became 1"}
+    ]
+    db.kept += [Kept("daily", "remove", "the disk is gone", EnvironmentFaultError("no"))]
+    failed = run("maintain")
+    assert failed.code != 0
+    assert "the disk is gone" in failed.out
