@@ -132,6 +132,7 @@ class StreamTables(Caches, Monitoring, Scheduling, ViewsAndFunctions):
         self._around.plans.close()
         self._around.observer.close()
         self._catalog.close()
+        self._end_logs()
 
     @property
     def spark(self) -> Session:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from streamtables.observe import declared as metric
+from streamtables.observe.logs import end_logs, start_logs
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.service import Scheduler
 
@@ -19,6 +21,7 @@ class Monitoring:
     _around: Surroundings
     _scheduler: Scheduler
     _metrics_server: MetricsServer | None = None
+    _log_handler: logging.Handler | None = None
 
     def metrics_text(self) -> str:
         """Return all metrics in the text format of Prometheus.
@@ -54,6 +57,17 @@ class Monitoring:
             "catalog_queries": self._around.catalog.queries,
         }
 
+    def write_logs(self, stream: TextIO) -> None:
+        """Write log lines to a stream until the warehouse is closed, as the settings say."""
+        self._end_logs()
+        settings = self._around.settings
+        self._log_handler = start_logs(stream, level=settings.log_level, form=settings.log_format)
+
+    def _end_logs(self) -> None:
+        if self._log_handler is not None:
+            end_logs(self._log_handler)
+            self._log_handler = None
+
     def _close_metrics(self) -> None:
         if self._metrics_server is not None:
             self._metrics_server.close()
@@ -61,4 +75,5 @@ class Monitoring:
 
 
 def _whole(totals: Mapping[str, float]) -> dict[str, int]:
-    return {name: int(total) for name, total in sorted(totals.items())}
+    # Zeroes are there for scrapes alone.
+    return {name: int(total) for name, total in sorted(totals.items()) if total}

@@ -35,6 +35,7 @@ from streamtables.cli.gate import close, drop_group, group, open_gate, set_water
 from streamtables.cli.history import history
 from streamtables.cli.init import init
 from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
+from streamtables.cli.metrics import metrics
 from streamtables.cli.pause import pause, resume
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
@@ -45,6 +46,7 @@ from streamtables.cli.source import add, list_sources
 from streamtables.cli.source import drop as drop_source
 from streamtables.cli.sql import sql
 from streamtables.cli.status import status
+from streamtables.cli.top import top
 from streamtables.cli.verify import verify
 from streamtables.cli.wal import wal_status
 from streamtables.errors import StreamTablesError
@@ -56,7 +58,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair),
-    "Look": (status, events, read, history, explain, verify),
+    "Look": (status, top, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}

@@ -16,7 +16,7 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.observe import declared as metric
 from streamtables.observe.counts import Counts
 from streamtables.observe.lag_window import LagWindow
-from streamtables.observe.notices import KINDS, Kind, kind_of, notice_of
+from streamtables.observe.notices import KINDS, OTHER, Kind, kind_of, notice_of
 from streamtables.observe.traces import Traces
 from streamtables.positions import InputId
 from streamtables.settings import Settings
@@ -55,6 +55,17 @@ class Observer:
     ended_at: dict[InputId, datetime] = field(default_factory=dict)
     """When each table last had a refresh that went well."""
     _fallen: set[InputId] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # A counter that first shows up above 0 has not grown to those who compute its increase.
+        for result in ("equal", "different"):
+            self.counts.add(metric.VERIFICATIONS, result, by=0)
+        for outcome in ("superseded", "deferred"):
+            self.counts.add(metric.REFRESHES_UNFINISHED, outcome, by=0)
+        for kind in (*KINDS, OTHER):
+            self.counts.add(metric.EVENTS, kind, by=0)
+        for count in (metric.SINK_SENT, metric.SINK_RETRIES, metric.SINK_DROPPED):
+            self.counts.add(count, "webhook", by=0)
 
     @classmethod
     def of(cls, settings: Settings) -> Observer:

@@ -36,7 +36,9 @@ class SparkRefresh:
     def full(self) -> Applied | Superseded:
         """Compute the table from its query and put it in the place of all stored rows."""
         task = self.task
-        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            "bulk", tag=task.refresh_id, label=task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
                 rows = self._query(spark)
@@ -81,7 +83,9 @@ class SparkRefresh:
     def differential(self) -> Applied | Superseded:
         """Compute the signed change of the stored rows, and merge it."""
         task = self.task
-        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            "bulk", tag=task.refresh_id, label=task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
                 self._bind_changes(spark)

@@ -75,19 +75,18 @@ class Scheduler:
     def samples(self) -> Iterator[Sample]:
         """Give what is known at this moment, for a scrape.
 
-        A process whose book is open asks nobody.  Any other reads the catalog first, and does not
-        know how far tables are behind, which only the leader follows.
+        The process that leads asks nobody.  Any other reads the catalog first, and does not know
+        how far tables are behind, which only the leader follows.
         """
         around, now = self._around, self._around.clock()
-        book, leads = self._ticker.book, self._loop.leads
-        if book is None:
-            book = looked(around, now)
+        ticker, leads = self._ticker, self._loop.leads
         yield metric.LEADS, (), leads
-        yield from table_samples(book, around.observer, now)
-        if self._ticker.book is not None:
-            gauge = self._ticker.gauge
-            leading = Leading(self._ticker.sources_seen, gauge.pending, gauge.growth)
-            yield from lag_samples(book, leading, now)
+        if leads and ticker.book is not None:
+            yield from table_samples(ticker.book, around.observer, now)
+            leading = Leading(ticker.sources_seen, ticker.gauge.pending, ticker.gauge.growth)
+            yield from lag_samples(ticker.book, leading, now)
+        else:
+            yield from table_samples(looked(around, now), around.observer, now)
         yield from capture_samples(around.observer, now)
         yield from process_samples(around, self._workers.summary())
 
