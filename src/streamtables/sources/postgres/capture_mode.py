@@ -75,9 +75,12 @@ def _on_wal(facts: CaptureFacts) -> CaptureStep:
     return CaptureStep("stay", "wal", "the WAL is read")
 
 
-def fallback(facts: CaptureFacts) -> Fallback | None:
-    """Return why triggers capture a table that the WAL should; None where all is as wished."""
-    if facts.wish == "triggers" or facts.mode == "wal":
+def fallback(facts: CaptureFacts, mode: CaptureMode) -> Fallback | None:
+    """Return why triggers capture a table that the WAL should; None where all is as wished.
+
+    `mode` is how it is captured after the step that follows from the facts.
+    """
+    if facts.wish == "triggers" or mode == "wal":
         return None
     if facts.slot_lost:
         return "slot-lost"

@@ -284,8 +284,7 @@ class DatabaseDrain:
         """Report how each table is captured now, and how far the slot is behind."""
         for captive in self.captives:
             reason = mover.fallbacks.get(captive.source.id)
-            by_wal = captive.capture.mode == "wal"
-            self.shop.observer.captured(captive.source.name, None if by_wal else reason)
+            self.shop.observer.captured(captive.source.name, reason)
         uses = any("wal" in (c.capture.mode, c.capture.moving_to) for c in self.captives)
         if uses and mover.ways.slot.exists:
             self._lag_bytes = mover.ways.slot.lag_bytes

@@ -84,8 +84,11 @@ class Mover:
         if table is None:
             return capture
         facts = self._facts(capture, table)
-        self.fallbacks[capture.source_id] = fallback(facts)
-        step = next_step(facts)
+        moved = self._stepped(capture, table, next_step(facts))
+        self.fallbacks[capture.source_id] = fallback(facts, moved.mode)
+        return moved
+
+    def _stepped(self, capture: Capture, table: PgTable, step: CaptureStep) -> Capture:
         match step.move:
             case "stay":
                 return self._noted(capture, step)
