@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +97,11 @@ def test_an_alert_says_what_it_is_and_names_only_labels_that_it_has(name: str):
     metric = DECLARED[Rule(rule["expr"], rule["for"]).metric]
     used = re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"])
     assert set(used) <= set(metric.labels)
+
+
+def test_the_docs_say_what_to_do_about_every_alert():
+    page = (Path(__file__).parents[3] / "docs" / "observability.md").read_text(encoding="utf-8")
+    assert [name for name in ALERTS if f"`{name}`" not in page] == []
 
 
 def names_in(expression: str) -> set[str]:
