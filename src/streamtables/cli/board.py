@@ -30,11 +30,12 @@ class Board:
 
 def board(
     tables: Sequence[TableStatus],
-    workers: Mapping[str, object] | None = None,
+    scheduler: Mapping[str, object] | None = None,
     limit: int | None = None,
 ) -> Board:
-    """Return what is shown of some tables, and of the workers where they are given."""
-    lines = (health_line(tables),) if workers is None else (health_line(tables), _work(workers))
+    """Return what is shown of some tables, and of the scheduler where it is given."""
+    health = health_line(tables)
+    lines = (health,) if scheduler is None else (health, work_line(scheduler))
     return Board(lines, tuple(map(_row, tables[:limit])))
 
 
@@ -48,11 +49,14 @@ def health_line(tables: Sequence[TableStatus]) -> str:
     return f"{judged}: {counted or 'no stream tables yet'}; {behind} behind"
 
 
-def _work(workers: Mapping[str, object]) -> str:
-    led = workers.get("process") or "nobody"
+def work_line(scheduler: Mapping[str, object]) -> str:
+    """Return in a line who keeps tables fresh, and how busy that process said it was."""
+    leader, said = scheduler.get("leader"), scheduler.get("leader_facts")
+    if leader is None or not isinstance(said, Mapping):
+        return "nobody keeps the tables fresh: streamtables run does"
     return (
-        f"{workers.get('running', 0)} of {workers.get('slots', 0)} workers busy, "
-        f"{workers.get('parallel_queue_depth', 0)} tables queued; led by {led}"
+        f"{said.get('running', 0)} of {said.get('slots', 0)} workers busy, "
+        f"{said.get('parallel_queue_depth', 0)} tables queued; led by {leader}"
     )
 
 

@@ -24,7 +24,7 @@ def top(
 ) -> None:
     """Watch the stream tables, those in trouble and those furthest behind first."""
     with opened(context, warehouse) as db:
-        watched(lambda: board(worst_first(db.status()), db.cluster_worker_summary(), limit), every)
+        watched(lambda: board(worst_first(db.status()), db.scheduler_diagnostics(), limit), every)
 
 
 def worst_first(tables: Sequence[TableStatus]) -> list[TableStatus]:

@@ -6,7 +6,8 @@ Units are in the names: `_seconds`, `_rows`, `_bytes`; counters end in `_total`.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 PREFIX = "streamtables_"
 
@@ -17,7 +18,9 @@ SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1
 RATIOS = (0.1, 0.25, 0.5, 0.8, 1.25, 2.0, 4.0, 10.0)
 
 
-class Metric(NamedTuple):
+# Without equality: there is one of each, and a scrape looks it up for every number.
+@dataclass(frozen=True, eq=False)
+class Metric:
     """One metric; `name` is without the prefix that all of them share."""
 
     name: str
@@ -148,10 +151,15 @@ CDC_LAG_P95 = _gauge(
 CDC_LAG_P99 = _gauge(
     "cdc_lag_p99_seconds", "source", help="The same for ninety-nine of a hundred drains."
 )
+CAPTURE_ROWS = _gauge(
+    "capture_waiting_rows",
+    "source",
+    help="Changed rows of a captured table that the last drain found on its server.",
+)
 WAL_PENDING = _gauge(
     "wal_decoder_pending_records",
     "server",
-    help="Messages of the slot that the last look at the log of a server found waiting.",
+    help="Changes that the last look at the log of a server found waiting in our slot.",
 )
 WAL_POLL_SECONDS = _histogram(
     "wal_poll_seconds",

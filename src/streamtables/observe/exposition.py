@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -46,8 +47,10 @@ def exposition(counts: Counts, sampled: Iterable[Sample] = ()) -> str:
 
 def _write_values(lines: list[str], metric: Metric, values: dict[Labels, float]) -> None:
     name, names = metric.full_name, metric.labels
-    for labels in sorted(values):
-        lines.append(f"{name}{_label_text(names, labels)} {_number(values[labels])}")
+    lines += [
+        f"{name}{_label_text(names, labels)} {float(value)!r}"
+        for labels, value in sorted(values.items())
+    ]
 
 
 def _write_histogram(
@@ -64,6 +67,7 @@ def _write_histogram(
     lines.append(f"{name}_sum{shown} {_number(numbers[-1])}")
 
 
+@lru_cache(maxsize=65_536)
 def _label_text(names: Labels, values: Labels) -> str:
     if not names:
         return ""
@@ -72,9 +76,6 @@ def _label_text(names: Labels, values: Labels) -> str:
 
 
 def _escaped(value: str) -> str:
-    # Almost every label is the name of a table, which needs none of it.
-    if value.isidentifier():
-        return value
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FALLBACKS = frozenset({"rebuild", "large-change", "full-was-faster"})
 """Why a table that is kept by changes is recomputed without anybody having asked for it."""
-LOG_SINK = "log"
 
 _refreshes = logging.getLogger("streamtables.refresh")
 _events = logging.getLogger("streamtables.events")
@@ -38,9 +37,10 @@ class Poll:
 
     server: str
     seconds: float
-    rows: int = 0
+    waiting: Mapping[str, int] = field(default_factory=dict)
+    """Changed rows that were found, by source."""
     pending: int | None = None
-    """Messages that waited in the log; None where no log is read."""
+    """Changes that waited in the log; None where no log is read."""
     lag_bytes: int | None = None
 
 
@@ -55,6 +55,8 @@ class Observer:
     ended_at: dict[InputId, datetime] = field(default_factory=dict)
     """When each table last had a refresh that went well."""
     _fallen: set[InputId] = field(default_factory=set)
+    _captured: dict[str, set[str]] = field(default_factory=dict)
+    """The sources of each captured server."""
 
     def __post_init__(self) -> None:
         # A counter that first shows up above 0 has not grown to those who compute its increase.
@@ -144,7 +146,11 @@ class Observer:
         """Take in one look at a captured server."""
         counts = self.counts
         counts.observe(metric.WAL_POLL_SECONDS, poll.server, value=poll.seconds)
-        counts.add(metric.WAL_POLL_ROWS, poll.server, by=poll.rows)
+        counts.add(metric.WAL_POLL_ROWS, poll.server, by=sum(poll.waiting.values()))
+        known = self._captured.setdefault(poll.server, set())
+        known.update(poll.waiting)
+        for source in known:
+            counts.set(metric.CAPTURE_ROWS, source, to=poll.waiting.get(source, 0))
         if poll.pending is not None:
             counts.set(metric.WAL_PENDING, poll.server, to=poll.pending)
         if poll.lag_bytes is not None:
@@ -166,10 +172,15 @@ class Observer:
         """Take in one tick."""
         self.counts.observe(metric.TICK_SECONDS, value=seconds)
 
-    def known_are(self, tables: Collection[str], sources: Collection[str]) -> None:
+    def known_are(self, tables: Mapping[InputId, str], sources: Collection[str]) -> None:
         """Forget tables and sources that are no longer there."""
-        self.counts.keep("stream_table", tables)
+        self.counts.keep("stream_table", set(tables.values()))
         self.counts.keep("source", sources)
+        self._fallen &= tables.keys()
+        for key in self.ended_at.keys() - tables.keys():
+            del self.ended_at[key]
+        for server, known in self._captured.items():
+            self._captured[server] = known & set(sources)
 
     def happened(self, events: Sequence[Event]) -> None:
         """Count and tell what was recorded for people."""
@@ -177,9 +188,8 @@ class Observer:
             self.counts.add(metric.EVENTS, kind_of(event))
             notice = notice_of(event)
             known = KINDS.get(event.kind, Kind(logging.INFO))
-            fields = {"kind": event.kind, "table": event.subject, "text": notice.text}
+            fields = {"kind": event.kind, "subject": event.subject or "all", "text": notice.text}
             _events.log(known.level, "event", extra={"fields": fields})
-            self.counts.add(metric.SINK_SENT, LOG_SINK)
             if self.webhook is not None and known.topic:
                 self.webhook.send(notice)
 

@@ -103,7 +103,7 @@ class Webhook:
         """Post one notice; return why that failed, without the address, or nothing."""
         try:
             request = Request(
-                resolve_secret(self._address),
+                _checked(resolve_secret(self._address)),
                 data=json.dumps(asdict(notice)).encode(),
                 headers={"Content-Type": "application/json", "User-Agent": "streamtables"},
                 method="POST",
@@ -121,3 +121,10 @@ class Webhook:
         self._counts.add(SINK_DROPPED, NAME)
         fields = {"kind": notice.kind, "subject": notice.subject, "reason": reason}
         _log.warning("webhook notice dropped", extra={"fields": fields})
+
+
+def _checked(address: str) -> str:
+    # The library would open files too.
+    if not address.startswith(("http://", "https://")):
+        raise ConfigError("webhook_url does not refer to an address of HTTP")
+    return address

@@ -121,7 +121,7 @@ def know_recent_drains(around: Surroundings, now: datetime) -> None:
 
 def forget_dropped(observer: Observer, book: Book) -> None:
     """Let go of what was counted of tables and sources that are no longer there."""
-    tables = {entry.table.name for entry in book.entries.values()}
+    tables = {key: entry.table.name for key, entry in book.entries.items()}
     observer.known_are(tables, {source.name for source in book.definitions.sources.values()})
 
 

@@ -98,6 +98,8 @@ class Ticker:
             self.book = Book.of(snapshot, rules, now, self.book)
             self.following.forget()
             forget_dropped(self.around.observer, self.book)
+            known = self.book.definitions.sources
+            self.sources_seen = {k: at for k, at in self.sources_seen.items() if k in known}
         return self.book
 
     def _detect(self, book: Book, now: datetime) -> None:

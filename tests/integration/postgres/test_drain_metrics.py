@@ -98,6 +98,9 @@ def test_a_server_that_reads_no_log_has_no_pending_records(
     chain.drain()
     assert told(chain, "wal_decoder_pending_records") is None
     assert told(chain, "wal_poll_rows_total") == 1
+    assert told(chain, "capture_waiting_rows", source="keyed") == 1
+    chain.drain()
+    assert told(chain, "capture_waiting_rows", source="keyed") == 0
 
 
 def test_a_source_that_moves_to_the_log_says_so_until_it_is_there(

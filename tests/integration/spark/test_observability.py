@@ -30,6 +30,7 @@ NOT_HERE = {
     "cdc_lag_p50_seconds",
     "cdc_lag_p95_seconds",
     "cdc_lag_p99_seconds",
+    "capture_waiting_rows",
     "wal_decoder_pending_records",
     "wal_poll_seconds",
     "wal_poll_rows_total",

@@ -284,9 +284,10 @@ class FakeDatabase:
     def write_logs(self, stream: TextIO) -> None:
         self._record("write_logs")
 
-    def cluster_worker_summary(self) -> dict[str, object]:
-        self._record("cluster_worker_summary")
-        return {"process": "host:1", "running": 2, "slots": 4, "parallel_queue_depth": 7}
+    def scheduler_diagnostics(self) -> dict[str, object]:
+        self._record("scheduler_diagnostics")
+        facts = {"running": 2, "slots": 4, "parallel_queue_depth": 7}
+        return {"leader": "host:1", "leader_facts": facts}
 
     def clear_caches(self) -> ClearedCaches:
         self._record("clear_caches")

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from streamtables.cli.board import Board, board, drawn, health_line, lag_text, watched
+from streamtables.cli.board import Board, board, drawn, health_line, lag_text, watched, work_line
 from streamtables.cli.top import worst_first
 from streamtables.errors import TransientError
 from tests.unit.cli.fake_database import FakeDatabase, TableStatus
 
-WORKERS = {"process": "host:1", "running": 2, "slots": 4, "parallel_queue_depth": 7}
+FACTS = {"running": 2, "slots": 4, "parallel_queue_depth": 7}
+LED = {"leader": "host:1", "leader_facts": FACTS}
 
 
 def shown(what: Board) -> str:
@@ -28,7 +29,7 @@ def test_a_board_has_health_workers_and_a_line_for_each_table():
         TableStatus("late", changes_pending=True, lag_seconds=90.0),
         TableStatus("broken", state="suspended", reason="its fuse has blown"),
     ]
-    text = shown(board(tables, WORKERS))
+    text = shown(board(tables, LED))
     lines = text.splitlines()
     assert lines[0].strip() == "1 of 3 tables need someone: 2 active, 1 suspended; 1 behind"
     assert lines[1].strip() == "2 of 4 workers busy, 7 tables queued; led by host:1"
@@ -40,6 +41,10 @@ def test_a_board_has_health_workers_and_a_line_for_each_table():
     assert "differential" in late
     assert "3 of 1000 rows changed" in late
     assert "its fuse has blown" in text
+
+
+def test_a_lease_that_ran_out_is_nobody():
+    assert work_line({"leader": None, "leader_facts": FACTS}).startswith("nobody")
 
 
 def test_all_well_is_one_word():

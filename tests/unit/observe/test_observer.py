@@ -75,8 +75,10 @@ def test_a_prediction_is_compared_with_what_the_refresh_took():
 
 def test_a_look_at_a_server_tells_what_waited_there():
     observer = Observer()
-    observer.polled(Poll("db:5432/shop", 0.2, rows=7, pending=12_000, lag_bytes=4_096))
+    observer.polled(Poll("db:5432/shop", 0.2, {"orders": 7, "bag": 0}, 12_000, 4_096))
+    assert counted(observer)["capture_waiting_rows{source=orders}"] == 7
     observer.polled(Poll("db:5432/shop", 0.1))
+    assert "capture_waiting_rows{source=orders}" not in counted(observer)
     found = counted(observer)
     assert found["wal_decoder_pending_records{server=db:5432/shop}"] == 12_000
     assert found["wal_lag_bytes{server=db:5432/shop}"] == 4_096

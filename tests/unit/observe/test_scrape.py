@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -137,9 +137,10 @@ def test_a_thousand_tables_cost_no_statement_and_less_than_50_ms(db: StreamTable
             db._around.observer.refresh_ended(table.name, done)
     before, seconds = db._catalog.queries, []
     for _ in range(7):
-        began = perf_counter()
+        # Of this thread alone: what else the machine does is not the scrape's.
+        began = thread_time()
         text = db.metrics_text()
-        seconds.append(perf_counter() - began)
+        seconds.append(thread_time() - began)
     assert db._catalog.queries == before
     assert len(scraped(text)) > 6_000
     assert min(seconds) < 0.05, seconds

@@ -6,7 +6,9 @@ import logging
 import subprocess
 import sys
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -17,6 +19,7 @@ from opentelemetry.trace import StatusCode
 from streamtables.catalog.models import Step, new_id
 from streamtables.observe.observer import Observer
 from streamtables.observe.traces import Traces, is_wanted
+from tests.support.settings import settings_with
 from tests.unit.catalog.builders import START, record
 
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
@@ -140,3 +143,35 @@ def test_nothing_is_loaded_unless_it_is_asked_for(
         [sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == said
+
+
+def test_spans_arrive_where_the_variables_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    received: list[tuple[str, bytes]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        place = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", place)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+        observer = Observer.of(settings_with())
+        observer.refresh_ended("revenue", record(new_id(), state="applied", mode="full"))
+        observer.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    [(path, body)] = received
+    assert path == "/v1/traces"
+    assert b"refresh revenue" in body
+    assert b"streamtables" in body

@@ -21,6 +21,7 @@ from streamtables.errors import ConfigError
 from streamtables.observe import declared as metric
 from streamtables.observe.counts import Counts
 from streamtables.observe.notices import Notice, notice_of
+from streamtables.observe.observer import Observer
 from streamtables.observe.webhook import Patience, Webhook
 from tests.support.settings import settings_with
 from tests.unit.catalog.builders import START
@@ -109,6 +110,36 @@ def test_a_recorded_event_arrives_without_what_it_must_not_say(
             },
         )
     ]
+
+
+def test_everything_that_people_are_to_be_told_of_arrives_in_order(receiver: Receiver) -> None:
+    observer = Observer()
+    observer.webhook = Webhook(receiver.address, observer.counts, Patience(5, 0))
+    kinds = [
+        "change_buffer_backpressure",
+        "freshness-at-risk",
+        "freshness-late",
+        "suspended",
+        "fell-back-to-full",
+        "slot-lost",
+        "resnapshot",
+        "verify-difference",
+    ]
+    observer.happened([Event(START, kind, kind, "id", "t") for kind in kinds])
+    observer.close()
+    assert [body["kind"] for _, body in receiver.received] == kinds
+    assert all(body["topic"] for _, body in receiver.received)
+
+
+def test_a_reference_to_something_else_than_http_is_not_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "hook"
+    secret.write_text(f"file://{tmp_path}/x")
+    counts = Counts()
+    webhook = Webhook(f"${{file:{secret}}}", counts, Patience(2, 0))
+    webhook.send(notice())
+    until(lambda: counts.value(metric.SINK_DROPPED, "webhook") == 1)
+    webhook.close()
+    assert counts.value(metric.SINK_SENT, "webhook") == 0
 
 
 def test_a_server_that_fails_is_tried_again_ever_later(receiver: Receiver) -> None:

@@ -64,10 +64,13 @@ class Read:
     """How many changes waited in the log; None where it was not read."""
 
     @property
-    def rows(self) -> int:
-        """How many changed rows were read."""
-        found = (item.captured for item in self.tables.values() if isinstance(item, ReadTable))
-        return sum(captured.rows.num_rows for captured in found if captured is not None)
+    def rows(self) -> dict[InputId, int]:
+        """How many changed rows of each table were read."""
+        return {
+            key: item.captured.rows.num_rows if item.captured else 0
+            for key, item in self.tables.items()
+            if isinstance(item, ReadTable)
+        }
 
 
 @dataclass(frozen=True)

@@ -111,10 +111,13 @@ class DatabaseDrain:
 
     def _poll(self, seconds: float, *, quiet: bool) -> Poll:
         """Say what this look found."""
-        rows, records = (self._read.rows, self._read.records) if self._read else (0, None)
+        names = {captive.source.id: captive.source.name for captive in self.captives}
+        rows = self._read.rows if self._read else {}
+        waiting = {names[key]: count for key, count in rows.items()}
+        records = self._read.records if self._read else None
         if quiet and self.reads_log:
             records = 0
-        return Poll(self.server.shown, seconds, rows, records, self._lag_bytes)
+        return Poll(self.server.shown, seconds, waiting, records, self._lag_bytes)
 
     def _drained(self, connection: Connection[Any]) -> Drain:
         with alone(connection, self.database):
