@@ -55,6 +55,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+UNKNOWN = Kind(logging.INFO, sentence="`streamtables events` says more")
+"""A kind that is not listed: what its text may hold, nobody has said."""
+
+
 @dataclass(frozen=True)
 class Notice:
     """One event as it is told to the outside."""
@@ -74,7 +78,7 @@ def kind_of(event: Event) -> str:
 
 def notice_of(event: Event) -> Notice:
     """Return what the outside may know of an event."""
-    known = KINDS.get(event.kind, Kind(logging.INFO))
+    known = KINDS.get(event.kind, UNKNOWN)
     return Notice(
         at=event.at.isoformat(),
         kind=event.kind,

@@ -16,7 +16,7 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.observe import declared as metric
 from streamtables.observe.counts import Counts
 from streamtables.observe.lag_window import LagWindow
-from streamtables.observe.notices import KINDS, OTHER, Kind, kind_of, notice_of
+from streamtables.observe.notices import KINDS, OTHER, UNKNOWN, kind_of, notice_of
 from streamtables.observe.traces import Traces
 from streamtables.positions import InputId
 from streamtables.settings import Settings
@@ -187,7 +187,7 @@ class Observer:
         for event in events:
             self.counts.add(metric.EVENTS, kind_of(event))
             notice = notice_of(event)
-            known = KINDS.get(event.kind, Kind(logging.INFO))
+            known = KINDS.get(event.kind, UNKNOWN)
             fields = {"kind": event.kind, "subject": event.subject or "all", "text": notice.text}
             _events.log(known.level, "event", extra={"fields": fields})
             if self.webhook is not None and known.topic:

@@ -81,8 +81,7 @@ class Loop:
     @property
     def leads(self) -> bool:
         """Whether this process holds the lease, as far as its own clock says."""
-        until = self.no_more.until
-        return until is not None and until > self.ticker.around.clock()
+        return self.no_more.until is not None and not self.no_more.is_set()
 
     def end(self) -> None:
         """Have the loop finish what runs, and end."""
@@ -140,7 +139,8 @@ class Loop:
         """Take or renew the lease; wait a while where another has it, or the catalog is away."""
         try:
             lease = self._lead()
-        except StreamTablesError:
+        except StreamTablesError as error:
+            _log.warning("no lease: the catalog failed", extra={"fields": {"error": error.code}})
             lease = None
         if lease is None:
             self.stop.wait(self.ticker.around.settings.lease_seconds / 3)

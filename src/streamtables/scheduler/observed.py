@@ -44,13 +44,11 @@ def table_samples(book: Book, observer: Observer, now: datetime) -> Iterator[Sam
     for key, entry in book.entries.items():
         if entry.table.is_internal:
             continue
-        name = (entry.table.name,)
         standing = book.standings.get(key)
-        ended = observer.ended_at.get(key) or (standing.updated_at if standing else None)
-        if ended is not None:
-            yield metric.STALENESS, name, _age(now, ended)
-        if entry.options.sla or entry.options.target_lag:
-            yield metric.PROMISE, name, _JUDGED[entry.freshness]
+        # Refreshed here, perhaps without a change; or by another process, as the catalog says.
+        ended = (observer.ended_at.get(key), standing.updated_at if standing else None)
+        if known := [moment for moment in ended if moment is not None]:
+            yield metric.STALENESS, (entry.table.name,), _age(now, max(known))
 
 
 def lag_samples(book: Book, leading: Leading, now: datetime) -> Iterator[Sample]:
@@ -65,6 +63,8 @@ def lag_samples(book: Book, leading: Leading, now: datetime) -> Iterator[Sample]
             for root in entry.roots & by_source.keys():
                 if standing.base_frontier.get(root) != book.positions.get(root):
                     by_source[root] = max(by_source[root], lag)
+    for entry in book.promised:
+        yield metric.PROMISE, (entry.table.name,), _JUDGED[entry.freshness]
     for source in book.watched:
         name = (source.name,)
         yield metric.SOURCE_LAG, name, by_source[source.id]

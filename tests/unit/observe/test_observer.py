@@ -97,9 +97,13 @@ def test_a_source_has_one_reason_for_its_triggers_at_a_time():
     assert counted(observer) == {}
 
 
-def test_events_are_counted_by_kind_and_unknown_ones_together():
+def test_events_are_counted_by_kind_and_unknown_ones_together(caplog: pytest.LogCaptureFixture):
     observer = Observer()
-    observer.happened([Event(START, "held", "it waits", "id", "t"), Event(START, "news", "")])
+    happened = [Event(START, "held", "it waits", "id", "t"), Event(START, "news", "what is it")]
+    with caplog.at_level(logging.INFO, "streamtables"):
+        observer.happened(happened)
+    texts = [getattr(line, "fields", {})["text"] for line in caplog.records]
+    assert texts == ["it waits", "`streamtables events` says more"]
     assert counted(observer)["events_total{kind=held}"] == 1
     assert counted(observer)["events_total{kind=other}"] == 1
 

@@ -178,6 +178,27 @@ def test_a_process_that_does_not_lead_looks_into_the_catalog(db: StreamTables) -
     assert "lag_seconds{stream_table=t1_0}" not in found
 
 
+def test_a_leader_that_was_told_to_end_or_lost_its_lease_leads_no_more(db: StreamTables) -> None:
+    lead(db, reading("a", options={"sla": "1 minute"}))
+    assert scraped(db.metrics_text())["freshness_state{stream_table=a}"] == 0
+    db._scheduler._loop.no_more.set()
+    found = scraped(db.metrics_text())
+    assert found["scheduler_leads"] == 0
+    assert "freshness_state{stream_table=a}" not in found
+
+
+def test_a_refresh_by_another_process_makes_a_table_fresh_too(
+    db: StreamTables, clock: Clock
+) -> None:
+    table = reading("a")
+    book = lead(db, table)
+    db._around.observer.ended_at[table.id] = at(1)
+    clock.now = at(10)
+    assert scraped(db.metrics_text())["staleness_seconds{stream_table=a}"] == 540
+    book.standings[table.id] = replace(book.standings[table.id], updated_at=at(9))
+    assert scraped(db.metrics_text())["staleness_seconds{stream_table=a}"] == 60
+
+
 def test_the_lease_that_ran_out_ends_what_only_a_leader_knows(
     db: StreamTables, clock: Clock
 ) -> None:
