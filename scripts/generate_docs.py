@@ -2,6 +2,7 @@
 
 docs/settings.md   from the table in `settings.py`
 docs/cli.md        from the commands' own help
+docs/metrics.md    from the declarations in `observe/declared.py`
 
 Run without arguments to write them, with `--check` to fail when one is out of date.
 """
@@ -74,9 +75,30 @@ def _command_helps() -> Iterator[tuple[str, str]]:
         pending[:0] = [(f"{path} {name}", child) for name, child in children.items()]
 
 
+def metrics_page() -> str:
+    """Return the page of all metrics."""
+    from streamtables.observe.declared import METRICS
+
+    lines = [
+        "# Metrics",
+        "",
+        NOTICE,
+        "[observability.md](observability.md) says how to scrape them.",
+        "",
+        "| metric | kind | labels | what it says |",
+        "|---|---|---|---|",
+    ]
+    for metric in METRICS:
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        cells = (f"`{metric.full_name}`", metric.kind, labels, metric.help)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/settings.md": settings_page,
     "docs/cli.md": cli_page,
+    "docs/metrics.md": metrics_page,
 }
 
 

@@ -41,6 +41,8 @@ from streamtables.errors import (
     WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_query, explain_table
+from streamtables.monitoring import Monitoring
+from streamtables.observe.observer import Observer
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
@@ -79,7 +81,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
+class StreamTables(Caches, Monitoring, Scheduling, Tidying, ViewsAndFunctions):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -94,6 +96,8 @@ class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
         self.warehouse = Path(warehouse)
         self.settings = settings or load_settings(self.warehouse)
         self._catalog = Catalog.open(catalog or default_location(self.warehouse))
+        observer = Observer.of(self.settings)
+        self._catalog.heard = observer.happened
         sessions = SparkSessions(_spark_settings(self.settings), spark=spark)
         self._around = Surroundings(
             catalog=self._catalog,
@@ -102,9 +106,10 @@ class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
             clock=clock,
             watch=DeltaWatch(sessions),
             postgres=PostgresCapture(
-                Workshop(self._catalog, sessions, self.settings, clock), self.warehouse
+                Workshop(self._catalog, sessions, self.settings, clock, observer), self.warehouse
             ),
             plans=Plans.of(self._catalog, self.settings),
+            observer=observer,
         )
         self._scheduler = Scheduler(self._around)
         recover(self._around)
@@ -122,10 +127,13 @@ class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
 
     def close(self) -> None:
         """Close the catalog, and stop Spark if it was started here."""
+        self._close_metrics()
         self._scheduler.close()
         self._around.sessions.stop()
         self._around.plans.close()
+        self._around.observer.close()
         self._catalog.close()
+        self._end_logs()
 
     @property
     def spark(self) -> Session:
@@ -315,6 +323,8 @@ class StreamTables(Caches, Scheduling, Tidying, ViewsAndFunctions):
 
     def _tell_crossings(self, table: StreamTable, plan: Plan) -> None:
         around = self._around
+        for refusal in plan.refusals[:1]:
+            around.observer.refused(refusal.code)
         record_crossings(self._catalog, table, plan, around.limits, around.clock())
 
     def drop(

@@ -22,7 +22,3 @@ class Caches:
     def cache_levels(self) -> list[CacheLevel]:
         """Return what each level of the plan caches holds, and where."""
         return self._around.plans.held()
-
-    def metrics_summary(self) -> dict[str, object]:
-        """Return what was counted since this process opened the warehouse."""
-        return {"plan_cache": self._around.plans.counts.summary()}

@@ -50,6 +50,8 @@ class Setting(NamedTuple):
     pattern: str | None = None
     form: str = ""
     shown_default: str = ""
+    secret: bool = False
+    """Whether a value is never shown, not even in the message that refuses it."""
 
     @property
     def bounds(self) -> str:
@@ -62,8 +64,9 @@ class Setting(NamedTuple):
         """Return `value` as this setting's type, or refuse it with the bound."""
         converted = self._converted(value)
         if converted is None or not self._is_within(converted):
+            shown = "a value" if self.secret else f"the value {value!r}"
             raise ConfigError(
-                f'setting "{name}" has the value {value!r}, which is out of bounds',
+                f'setting "{name}" has {shown}, which is out of bounds',
                 detail=f"Permitted: {self.bounds}.",
                 hint=f"Set {ENVIRONMENT_PREFIX}{name.upper()}, or {name} in {FILE_NAME}.",
             )
@@ -120,6 +123,11 @@ def _switch(default: bool, *, help: str) -> bool:
 def _text(default: str, *, pattern: str, form: str, help: str) -> str:
     setting = Setting(str, help, pattern=pattern, form=form, shown_default=default or "none")
     return field(default=default, metadata={"setting": setting})
+
+
+def _secret(*, pattern: str, form: str, help: str) -> str:
+    setting = Setting(str, help, pattern=pattern, form=form, shown_default="none", secret=True)
+    return field(default="", repr=False, metadata={"setting": setting})
 
 
 def _cached_jars() -> Path:
@@ -223,6 +231,18 @@ class Settings:
         low=1,
         help="For how long a process leads unless it says so again; another takes over after it.",
     )
+    log_format: str = _text(
+        "text",
+        pattern="text|json",
+        form="text or json",
+        help="How `streamtables run` writes its log to standard error.",
+    )
+    log_level: str = _text(
+        "warning",
+        pattern="debug|info|warning|error",
+        form="debug, info, warning or error",
+        help="From which level on `streamtables run` writes log lines; refreshes are info.",
+    )
     part3_max_scan_count: int = _whole(
         60,
         low=1,
@@ -305,6 +325,18 @@ class Settings:
     )
     snapshot_parts: int = _whole(
         8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
+    )
+    webhook_retries: int = _whole(
+        3, low=0, high=100, help="How often a notice to the webhook is tried again."
+    )
+    webhook_timeout_seconds: float = _seconds(
+        5.0, low=0.1, high=300, help="How long an answer of the webhook is waited for."
+    )
+    webhook_url: str = _secret(
+        pattern=r"|\$\{(env|file):[^}]+\}|https?://\S+",
+        form="an address, or a reference to one such as ${env:HOOK_URL}; it is never shown",
+        help="Where notices are posted as JSON: back-pressure, freshness, suspension, fallback to "
+        "full, capture, differences.",
     )
     worker_pool_size: str = _text(
         "auto",
@@ -426,6 +458,11 @@ def _referred(match: re.Match[str]) -> str:
     raise ConfigError(
         f'a secret cannot be referred to by "{kind}"', hint="Write ${env:NAME} or ${file:path}."
     )
+
+
+def telemetry_environment() -> Mapping[str, str]:
+    """Return the standard variables of OpenTelemetry that are set."""
+    return {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}
 
 
 def fail_point() -> str | None:

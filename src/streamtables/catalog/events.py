@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import delete, func, insert, select
 
@@ -19,6 +19,8 @@ class Events:
     """The part of the catalog that keeps events."""
 
     _database: Database
+    heard: Callable[[Sequence[Event]], None] | None = None
+    """Called with the events that were recorded."""
 
     def record_events(self, happened: Sequence[Event]) -> None:
         """Keep some events; none costs nothing."""
@@ -28,6 +30,8 @@ class Events:
             connection.execute(insert(events), [dataclasses.asdict(event) for event in happened])
             last = select(func.max(events.c.id)).scalar_subquery()
             connection.execute(delete(events).where(events.c.id <= last - KEPT_EVENTS))
+        if self.heard is not None:
+            self.heard(happened)
 
     def events(self, subject_id: str | None = None, limit: int = 100) -> list[Event]:
         """Return the last events, of all or of one table or source, newest first."""

@@ -241,6 +241,10 @@ class Alteration(TypedDict, total=False):
     uses: tuple[InputId, ...]
 
 
+CHOICE = "choose"
+"""The step of a record that holds what was known when its way was chosen."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of a refresh, with its seconds and what else was measured."""

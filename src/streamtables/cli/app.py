@@ -36,6 +36,7 @@ from streamtables.cli.history import history
 from streamtables.cli.init import init
 from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
 from streamtables.cli.maintain import maintain
+from streamtables.cli.metrics import metrics
 from streamtables.cli.pause import pause, resume
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
@@ -46,6 +47,7 @@ from streamtables.cli.source import add, list_sources
 from streamtables.cli.source import drop as drop_source
 from streamtables.cli.sql import sql
 from streamtables.cli.status import status
+from streamtables.cli.top import top
 from streamtables.cli.verify import verify
 from streamtables.cli.wal import wal_status
 from streamtables.errors import StreamTablesError
@@ -57,7 +59,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair, maintain),
-    "Look": (status, events, read, history, explain, verify),
+    "Look": (status, top, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}

@@ -77,7 +77,7 @@ def _show(done: Sequence[Refresh], *, steps: bool, as_json: bool) -> None:
         show_table(["table", "step", "seconds"], rows)
 
 
-def show_refreshes(done: Sequence[Refresh]) -> None:
+def show_refreshes(done: Sequence[Refresh], *, details: bool = True) -> None:
     """Show what refreshes did, one line each, then what they want people to know."""
     show_table(
         ["table", "outcome", "mode", "inserted", "deleted", "seconds", "reason"],
@@ -98,7 +98,7 @@ def show_refreshes(done: Sequence[Refresh]) -> None:
     for result in done:
         if isinstance(result.error, StreamTablesError):
             show_line(f"{result.table}: error[{result.error.code}]: {result.error.message}")
-            if result.error.detail:
+            if details and result.error.detail:
                 show_line(f"  {result.error.detail}")
         for note in result.notes:
             show_line(f"{result.table}: {note}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Sequence
 from threading import Timer
 from typing import Annotated
@@ -13,7 +14,7 @@ from streamtables.cli.contract import Database, Refresh
 from streamtables.cli.failures import BAD_ANSWER
 from streamtables.cli.invocation import Warehouse, opened
 from streamtables.cli.refresh import show_refreshes
-from streamtables.cli.screen import show_line
+from streamtables.cli.screen import at_terminal, show_line
 
 
 def run(
@@ -23,10 +24,24 @@ def run(
         float | None,
         typer.Option("--for", help="End after so many seconds.", show_default=False, min=0.0),
     ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            help="Answer scrapes of this machine at /metrics on this port; 0 takes a free one.",
+            show_default=False,
+            min=0,
+            max=65_535,
+        ),
+    ] = None,
     warehouse: Warehouse = None,
 ) -> None:
     """Keep every stream table fresh: refresh what is due, again and again."""
     with opened(context, warehouse) as db:
+        db.write_logs(sys.stderr)
+        if metrics_port is not None:
+            port = db.serve_metrics(metrics_port)
+            show_line(f"metrics are on port {port} of this machine, at /metrics")
         if once:
             done = db.tick()
             show_refreshes(done)
@@ -50,4 +65,5 @@ def _until_told(db: Database, seconds: float | None) -> None:
 
 def _show_tick(done: Sequence[Refresh]) -> None:
     if done:
-        show_refreshes(done)
+        # What is no terminal is kept somewhere, and details may quote values of rows.
+        show_refreshes(done, details=at_terminal())

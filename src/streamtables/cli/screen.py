@@ -15,6 +15,7 @@ from streamtables.cli.plain import to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 Cell = object
 # What a word in a table means to the eye; every other word keeps the terminal's own colour.
@@ -105,6 +106,11 @@ def _show_plain_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) ->
 
 
 def _show_rich_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    console().print(rich_table(columns, rows))
+
+
+def rich_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
+    """Return rows as a table for a terminal, words in the colour of their meaning."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -116,7 +122,7 @@ def _show_rich_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> 
     for row in rows:
         texts = [cell_text(cell) for cell in row]
         table.add_row(*(Text(text, style=COLOURS.get(text, "")) for text in texts))
-    console().print(table)
+    return table
 
 
 def console() -> Console:

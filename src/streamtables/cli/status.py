@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
+from streamtables.cli.board import board, watched
 from streamtables.cli.contract import TableStatus
 from streamtables.cli.invocation import AsJson, Warehouse, opened
 from streamtables.cli.plain import pick
@@ -26,6 +28,7 @@ FIELDS = (
     "last_refreshed_at",
     "seconds",
     "changes_pending",
+    "lag_seconds",
     "next_due_at",
     "waits_for",
     "reason",
@@ -38,20 +41,34 @@ def status(
         str | None,
         typer.Argument(help="Only this stream table.", metavar="NAME", show_default=False),
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again and again until Ctrl-C.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option("--every", help="Seconds between two looks of --watch.", min=0.1)
+    ] = 2.0,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
 ) -> None:
     """Show state, mode, rows and last refresh of the stream tables."""
     with opened(context, warehouse) as db:
-        tables = [table for table in db.status() if name in (None, table.name)]
-    if name and not tables:
-        raise NotFoundError(
-            f'stream table "{name}" does not exist', hint="List them: streamtables status."
-        )
+        tables = _named(db.status(), name)
+        if watch and not as_json:
+            watched(lambda: board(_named(db.status(), name)), every)
+            return
     if as_json:
         show_json([pick(table, *FIELDS) for table in tables])
     else:
         show_statuses(tables)
+
+
+def _named(tables: Sequence[TableStatus], name: str | None) -> list[TableStatus]:
+    found = [table for table in tables if name in (None, table.name)]
+    if name and not found:
+        raise NotFoundError(
+            f'stream table "{name}" does not exist', hint="List them: streamtables status."
+        )
+    return found
 
 
 def show_statuses(tables: list[TableStatus]) -> None:

@@ -106,7 +106,7 @@ class Till:
     def open(self) -> Iterator[None]:
         """Sell in the background until the block ends."""
         closed = Event()
-        seller = Thread(target=self._sell_on, args=(closed,))
+        seller = Thread(target=self._sell_on, args=(closed,), name="streamtables-demo-seller")
         seller.start()
         try:
             yield

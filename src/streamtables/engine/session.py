@@ -116,9 +116,18 @@ class SparkSessions:
         return self._forked("bulk")
 
     @contextmanager
-    def lease(self, profile: Profile, *, tag: str | None = None) -> Iterator[SparkSession]:
-        """Take a fork from the pool; what runs in it can be cancelled by its tag."""
+    def lease(
+        self, profile: Profile, *, tag: str | None = None, label: str | None = None
+    ) -> Iterator[SparkSession]:
+        """Take a fork from the pool; what runs in it can be cancelled by its tag.
+
+        `label` says to people who look at Spark's jobs whose work it is.  It is a tag too: job
+        groups and descriptions belong to the context, which Spark Connect does not show.
+        """
         spark = self._take(profile)
+        shown = None if label is None else f"streamtables {label}"
+        if shown is not None:
+            spark.addTag(shown)
         if tag is not None:
             spark.addTag(tag)
             self._tagged[tag] = spark
@@ -128,6 +137,8 @@ class SparkSessions:
             if tag is not None:
                 self._tagged.pop(tag, None)
                 spark.removeTag(tag)
+            if shown is not None:
+                spark.removeTag(shown)
             self._give_back(profile, spark)
 
     def cancel(self, tag: str) -> None:

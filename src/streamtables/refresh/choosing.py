@@ -9,11 +9,11 @@ from time import perf_counter
 
 import pyarrow as pa
 
-from streamtables.catalog.models import Step
+from streamtables.catalog.models import CHOICE, Step
 from streamtables.engine.outcomes import Applied
 from streamtables.errors import FullForbiddenError
 from streamtables.refresh.cost_model import WAYS, Prediction, Sample, Way, Work
-from streamtables.refresh.costs import CHOICE, choice_facts
+from streamtables.refresh.costs import choice_facts
 from streamtables.refresh.decide import Decision, Facts, decide
 from streamtables.refresh.past_book import REMEMBERED
 from streamtables.refresh.surroundings import Surroundings

@@ -9,7 +9,7 @@ from statistics import median
 from threading import Lock
 from typing import cast
 
-from streamtables.catalog.models import RefreshRecord
+from streamtables.catalog.models import CHOICE, RefreshRecord
 from streamtables.positions import InputId
 from streamtables.refresh.cost_model import Prediction, Rates, Sample, Way, Work, predict
 from streamtables.refresh.cost_rates import RATES
@@ -17,8 +17,6 @@ from streamtables.refresh.past_book import History, PastBook, told
 
 _NEIGHBOURS = 64
 """How many refreshes of any table tell what this machine takes."""
-CHOICE = "choose"
-"""The step of a record that holds what was known when its way was chosen."""
 
 
 @dataclass

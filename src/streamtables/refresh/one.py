@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from streamtables.errors import (
     TableDamagedError,
 )
 from streamtables.fail_points import reach
+from streamtables.observe.logs import about
 from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
@@ -37,6 +39,8 @@ from streamtables.refresh.task import Task, TaskInput
 from streamtables.refresh.whole_way import WholeRefresh
 from streamtables.sources.changes import SharedChanges
 
+_log = logging.getLogger("streamtables.refresh")
+
 
 @dataclass
 class RefreshOne:
@@ -49,6 +53,10 @@ class RefreshOne:
 
     def run(self) -> Refresh:
         """Refresh the table; an error is part of the answer, and is recorded."""
+        with about(table=self.task.table.name, refresh_id=self.task.refresh_id):
+            return self._run()
+
+    def _run(self) -> Refresh:
         recording = Recording(self.task, self.around, self.watch)
         if self._is_current:
             return recording.no_change(NOTHING_CHANGED, began=False)
@@ -131,6 +139,8 @@ class RefreshOne:
         choosing = Choosing(self.task, self.changes, self.around)
         choice = choosing.choose(small, query_changed=self._query_changed)
         recording.decided(choice.decision, rows_in=rows_of(small or {}))
+        fields = {"way": choice.decision.way, "reason": choice.decision.reason.code}
+        _log.debug("way chosen", extra={"fields": fields})
         return choice
 
     def _lose_history(self, error: HistoryGoneError) -> None:

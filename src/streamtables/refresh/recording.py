@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.models import RefreshRecord, Standing
+from streamtables.catalog.scheduler_models import Event
 from streamtables.engine.outcomes import Applied
 from streamtables.errors import StreamTablesError
 from streamtables.fail_points import reach
@@ -21,6 +22,7 @@ from streamtables.refresh.task import Task
 NOTHING_CHANGED = Reason("current", "nothing changed")
 NOT_READ = Reason("no-effect", "the changes do not touch what the query reads")
 NO_EFFECT = Reason("no-effect", "the changes leave the result as it is")
+FELL_BACK = "fell-back-to-full"
 OVERTAKEN = Reason("superseded", "another process refreshed the table first; its rows were adopted")
 
 
@@ -87,7 +89,16 @@ class Recording:
         standing = Standing.from_stamp(stamp, version, self.around.clock())
         self.around.catalog.finish_refresh(self.record, standing)
         reach("recorded")
+        self._tell_fallback()
         return self._answer(version)
+
+    def _tell_fallback(self) -> None:
+        """Say once that a table which is kept by changes had to be recomputed."""
+        if self.around.observer.newly_fell_back(self.record):
+            table, now = self.task.table, self.around.clock()
+            text = f"it was recomputed as a whole: {self.record.reason_text}"
+            event = Event(now, FELL_BACK, text, table.id, table.name)
+            self.around.catalog.record_events([event])
 
     def superseded(self, reason: Reason) -> Refresh:
         """End because another process was first."""
@@ -134,4 +145,6 @@ class Recording:
         )
 
     def _answer(self, version: Version | None, error: StreamTablesError | None = None) -> Refresh:
+        # Every end comes here, once the catalog has its record.
+        self.around.observer.refresh_ended(self.task.table.name, self.record)
         return Refresh.of(self.task.table.name, self.record, version, error)

@@ -49,7 +49,9 @@ class SmallRefresh:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
         """
         profile: Profile = "bulk" if self.program.large else "quick"
-        with self.around.sessions.lease(profile, tag=self.task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            profile, tag=self.task.refresh_id, label=self.task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
             with self.watch.step("compute", hand="spark", way="changes"):

@@ -37,7 +37,9 @@ class SparkRefresh:
     def full(self) -> Applied | Superseded:
         """Compute the table from its query and put it in the place of all stored rows."""
         task = self.task
-        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            "bulk", tag=task.refresh_id, label=task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
                 rows = self._query(spark)
@@ -83,7 +85,9 @@ class SparkRefresh:
         """Compute the signed change of the stored rows, and write it."""
         task = self.task
         grows = self._only_grows()
-        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            "bulk", tag=task.refresh_id, label=task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind_after(spark)
                 self._bind_changes(spark, added=grows)

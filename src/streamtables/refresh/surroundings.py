@@ -13,6 +13,7 @@ from time import sleep
 from streamtables.catalog.store import Catalog
 from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
+from streamtables.observe.observer import Observer
 from streamtables.refresh.costs import CostBook
 from streamtables.refresh.limits import limits_of
 from streamtables.refresh.past_book import PastBook
@@ -42,6 +43,7 @@ class Surroundings:
     watch: DeltaWatch
     postgres: PostgresCapture
     plans: Plans
+    observer: Observer = field(default_factory=Observer)
     sizes: Sizes = field(default_factory=Sizes)
     costs: CostBook = field(init=False)
     writes: PastBook[Written] = field(init=False)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import StreamTable
+from streamtables.catalog.scheduler_models import Event
 from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.compiler.backend.statement import view_name
 from streamtables.engine.binding import TableVersion, bind, read_version
@@ -24,6 +25,8 @@ from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.clock import clock_rows
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.surroundings import Surroundings
+
+DIFFERENT = "verify-difference"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
         difference = compare(
             spark, expected, stored.select(*expected.columns), inexact=plan.facts.inexact
         )
-    return Verification(
+    answer = Verification(
         table=table.name,
         equal=difference.missing == 0 and difference.extra == 0,
         missing=difference.missing,
@@ -68,6 +71,16 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
         sample=difference.sample,
         version=int(standing.version),
     )
+    _report(table, answer, around)
+    return answer
+
+
+def _report(table: StreamTable, found: Verification, around: Surroundings) -> None:
+    around.observer.verified(equal=found.equal)
+    if not found.equal:
+        text = f"{found.missing:,} rows are missing and {found.extra:,} are too many"
+        event = Event(around.clock(), DIFFERENT, text, table.id, table.name)
+        around.catalog.record_events([event])
 
 
 def stored_standing(

@@ -44,7 +44,9 @@ class WholeRefresh:
         with self.watch.step("read", hand="deltalake"):
             handle = small_hand.open_at(task.table.location, task.stored_version)
             stored = small_hand.read_all(handle, rows_max=self._limit)
-        with self.around.sessions.lease("bulk", tag=task.refresh_id) as spark:
+        with self.around.sessions.lease(
+            "bulk", tag=task.refresh_id, label=task.table.name
+        ) as spark:
             with self.watch.step("bind"):
                 self._bind(spark)
             with self.watch.step("compute", hand="spark", way="whole"):

@@ -7,6 +7,7 @@ fails as a whole is told and followed by the next one: one fault must not end al
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,9 +21,12 @@ from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.scheduler.heartbeat import Heartbeat
 from streamtables.scheduler.holds import shown
+from streamtables.scheduler.observed import know_recent_drains
 from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.tick import Ticker
 from streamtables.sources.postgres.wakeups import Wakeups
+
+_log = logging.getLogger("streamtables.scheduler")
 
 Heard = Callable[[list[Refresh]], None]
 
@@ -74,6 +78,11 @@ class Loop:
             with suppress(StreamTablesError):
                 around.catalog.stop_leading(around.process, around.clock())
 
+    @property
+    def leads(self) -> bool:
+        """Whether this process holds the lease, as far as its own clock says."""
+        return self.no_more.until is not None and not self.no_more.is_set()
+
     def end(self) -> None:
         """Have the loop finish what runs, and end."""
         self.stop.set()
@@ -94,6 +103,7 @@ class Loop:
     def _tell(self, error: Exception) -> None:
         around = self.ticker.around
         text = f"a tick failed: {str(error) or type(error).__name__}"
+        _log.error("tick failed", exc_info=error)
         # A catalog that is away cannot be told that it is.
         with suppress(StreamTablesError):
             around.catalog.record_events([Event(around.clock(), "tick-failed", text)])
@@ -113,6 +123,7 @@ class Loop:
         recover(around)
         now = around.clock()
         around.catalog.record_epoch(around.catalog.standings(), now)
+        know_recent_drains(around, now)
         around.catalog.record_events([Event(now, "leader", f"{lease.holder} leads")])
         self.term = lease.term
 
@@ -128,7 +139,8 @@ class Loop:
         """Take or renew the lease; wait a while where another has it, or the catalog is away."""
         try:
             lease = self._lead()
-        except StreamTablesError:
+        except StreamTablesError as error:
+            _log.warning("no lease: the catalog failed", extra={"fields": {"error": error.code}})
             lease = None
         if lease is None:
             self.stop.wait(self.ticker.around.settings.lease_seconds / 3)

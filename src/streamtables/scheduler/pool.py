@@ -105,7 +105,7 @@ class WorkerPool:
         if self._executor is not None:
             self._executor.submit(self._run, future, task)
             return
-        thread = Thread(target=self._run_alone, args=(future, task))
+        thread = Thread(target=self._run_alone, args=(future, task), name="streamtables-worker")
         thread.start()
         self._threads.add(thread)
 

@@ -30,6 +30,8 @@ class PressureGauge:
     pressures: dict[InputId, Pressure] = field(default_factory=dict)
     pending: dict[InputId, int] = field(default_factory=dict)
     """The rows that wait, of the sources that were counted."""
+    growth: dict[InputId, int] = field(default_factory=dict)
+    """By how many rows that is more than a tick ago."""
     _behind: dict[InputId, int] = field(default_factory=dict)
 
     def look(self, book: Book, now: datetime) -> list[Event]:
@@ -38,10 +40,12 @@ class PressureGauge:
             return []
         late = _late_sources(book)
         self._behind = {key: self._behind.get(key, 0) + 1 for key in late}
-        self.pending = {}
+        before, self.pending = self.pending, {}
         happened: list[Event] = []
         for key in {*late, *self.pressures}:
             happened += self._judged(book, key, now)
+        counted = {*before, *self.pending}
+        self.growth = {key: self.pending.get(key, 0) - before.get(key, 0) for key in counted}
         return happened
 
     def hold(self, entry: Entry) -> Hold | None:

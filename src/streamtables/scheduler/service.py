@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from streamtables.catalog.models import Options
+from streamtables.observe import declared as metric
+from streamtables.observe.counts import Sample
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
+from streamtables.scheduler.observed import (
+    Leading,
+    capture_samples,
+    lag_samples,
+    looked,
+    process_samples,
+    table_samples,
+)
 from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.tick import Ticker
 from streamtables.scheduler.workers import Workers
@@ -61,6 +71,24 @@ class Scheduler:
             "next_start": self._ticker.next_start(),
             **self._workers.summary(),
         }
+
+    def samples(self) -> Iterator[Sample]:
+        """Give what is known at this moment, for a scrape.
+
+        The process that leads asks nobody.  Any other reads the catalog first, and does not know
+        how far tables are behind, which only the leader follows.
+        """
+        around, now = self._around, self._around.clock()
+        ticker, leads = self._ticker, self._loop.leads
+        yield metric.LEADS, (), leads
+        if leads and ticker.book is not None:
+            yield from table_samples(ticker.book, around.observer, now)
+            leading = Leading(ticker.sources_seen, ticker.gauge.pending, ticker.gauge.growth)
+            yield from lag_samples(ticker.book, leading, now)
+        else:
+            yield from table_samples(looked(around, now), around.observer, now)
+        yield from capture_samples(around.observer, now)
+        yield from process_samples(around, self._workers.summary())
 
     def allocation(self) -> list[dict[str, object]]:
         """Return what each namespace uses of the workers."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import RefreshRecord, StreamTable
 from streamtables.catalog.scheduler_models import Event
+from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Version
@@ -33,6 +34,11 @@ class TableStatus:
     last_refreshed_at: datetime | None
     seconds: float | None
     changes_pending: bool
+    lag_seconds: float | None
+    """For how long the oldest change that it lacks has been in its source's log; 0 with none.
+
+    None before the first fill, and where the log no longer tells.
+    """
     next_due_at: datetime | None
     """When its schedule wants it next; None for one that never starts by itself."""
     waits_for: str | None
@@ -48,12 +54,12 @@ def statuses(
     book = Book.of(snapshot, catalog.rules(), now)
     last, held = catalog.last_refreshes(), catalog.last_events(("held", "released"))
     versions: dict[InputId, Version | None] = {}
-    return [
-        _status(
-            table, book, last.get(table.id), held, _is_behind(table, snapshot, around, versions)
-        )
-        for table in tables
-    ]
+    found = []
+    for table in tables:
+        behind = _is_behind(table, snapshot, around, versions)
+        lag = _lag(table, snapshot, versions, now) if behind else 0.0
+        found.append(_status(table, book, last.get(table.id), held, behind, lag))
+    return found
 
 
 def _status(
@@ -62,6 +68,7 @@ def _status(
     last: RefreshRecord | None,
     held: Mapping[str, Event],
     behind: bool,
+    lag_seconds: float | None,
 ) -> TableStatus:
     standing = book.standings.get(table.id)
     hold = held.get(table.id)
@@ -80,6 +87,7 @@ def _status(
         last_refreshed_at=last.finished_at if last else None,
         seconds=last.seconds if last else None,
         changes_pending=behind,
+        lag_seconds=lag_seconds,
         next_due_at=entry.due_at(entry.last_started or table.created_at)
         if entry.runs_by_itself and not entry.follows_changes
         else None,
@@ -105,6 +113,27 @@ def _is_behind(
         if found is None or consumed is None or found > consumed:
             return True
     return False
+
+
+def _lag(
+    table: StreamTable,
+    snapshot: CatalogSnapshot,
+    versions: Mapping[InputId, Version | None],
+    now: datetime,
+) -> float | None:
+    """Return the age of the oldest commit that a table lacks, as the logs of its sources tell."""
+    standing = snapshot.standings.get(table.id)
+    if standing is None:
+        return None
+    lags = []
+    for root in snapshot.definitions.roots(table.id):
+        consumed, found = standing.base_frontier.get(root), versions.get(root)
+        if consumed is not None and found is not None and found > consumed:
+            entry = DeltaLog(snapshot.sources[root].location).entry(Version(consumed + 1))
+            if entry is None:
+                return None
+            lags.append(now.timestamp() - entry.timestamp_ms / 1_000)
+    return max(0.0, *lags) if lags else None
 
 
 def _version(

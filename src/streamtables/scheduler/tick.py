@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from time import perf_counter
 
 from streamtables.catalog.models import Source, StreamTable
 from streamtables.catalog.scheduler_models import Event, Lease
@@ -24,6 +25,7 @@ from streamtables.scheduler.fuses import Fuses
 from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
 from streamtables.scheduler.housekeeping import Housekeeping
 from streamtables.scheduler.lateness import judged
+from streamtables.scheduler.observed import forget_dropped
 from streamtables.scheduler.pressure import PressureGauge
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.workers import Workers
@@ -46,6 +48,8 @@ class Ticker:
     ticks: int = 0
     change_reads: int = 0
     """How many windows of changes the rounds of this process have read."""
+    sources_seen: dict[InputId, datetime] = field(default_factory=dict)
+    """When it was last known where each source stands."""
     following: Following = field(init=False)
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
@@ -57,6 +61,13 @@ class Ticker:
 
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
+        began = perf_counter()
+        try:
+            return self._ticked(lease)
+        finally:
+            self.around.observer.ticked(perf_counter() - began)
+
+    def _ticked(self, lease: Lease) -> list[Refresh]:
         self.ticks += 1
         now = self.around.clock()
         book = self._book_at(lease.generation, now)
@@ -86,6 +97,9 @@ class Ticker:
             snapshot, rules = self.around.catalog.snapshot(), self.around.catalog.rules()
             self.book = Book.of(snapshot, rules, now, self.book)
             self.following.forget()
+            forget_dropped(self.around.observer, self.book)
+            known = self.book.definitions.sources
+            self.sources_seen = {k: at for k, at in self.sources_seen.items() if k in known}
         return self.book
 
     def _detect(self, book: Book, now: datetime) -> None:
@@ -97,6 +111,7 @@ class Ticker:
         for key in [key for key, at in positions.items() if at is None]:
             self.heads.forget(key)
         changed = [key for key, at in positions.items() if book.note_source(key, at)]
+        self.sources_seen |= {s.id: now for s in book.watched if s.id not in book.broken}
         if changed:
             book.note_changes(book.dag.affected(changed), now)
 
@@ -152,7 +167,10 @@ class Ticker:
         """Record what holds a table back when it is another reason than before."""
         last, entry.hold = entry.hold, hold
         if hold is not None and (last is None or (last.kind, last.text) != (hold.kind, hold.text)):
-            self._happened(entry.table, now, "held", hold.text)
+            # A fuse that blew has suspended its table.
+            self._happened(
+                entry.table, now, "suspended" if hold.kind == "fuse" else "held", hold.text
+            )
         if hold is None and last is not None:
             self._happened(entry.table, now, "released", "it is no longer held back")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
@@ -80,6 +80,7 @@ class TableStatus:
     last_refreshed_at: datetime | None = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     seconds: float | None = 0.5
     changes_pending: bool = False
+    lag_seconds: float | None = 0.0
     next_due_at: datetime | None = None
     waits_for: str | None = None
     reason: str | None = None
@@ -273,6 +274,22 @@ class FakeDatabase:
             CacheLevel("l0", "plans", None, "the disk is read-only"),
             CacheLevel("l2", "the catalog", 6),
         ]
+
+    def metrics_text(self) -> str:
+        self._record("metrics_text")
+        return "streamtables_suspended_tables 0.0\n"
+
+    def serve_metrics(self, port: int) -> int:
+        self._record("serve_metrics", port)
+        return port or 9_123
+
+    def write_logs(self, stream: TextIO) -> None:
+        self._record("write_logs")
+
+    def scheduler_diagnostics(self) -> dict[str, object]:
+        self._record("scheduler_diagnostics")
+        facts = {"running": 2, "slots": 4, "parallel_queue_depth": 7}
+        return {"leader": "host:1", "leader_facts": facts}
 
     def clear_caches(self) -> ClearedCaches:
         self._record("clear_caches")

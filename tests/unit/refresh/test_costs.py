@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from streamtables.catalog.models import RefreshRecord, Step
+from streamtables.catalog.models import CHOICE, RefreshRecord, Step
 from streamtables.positions import InputId, RefreshId
 from streamtables.positions import Sequence as Number
 from streamtables.refresh.cost_model import Prediction, Sample, Way, Work
 from streamtables.refresh.cost_rates import RATES
-from streamtables.refresh.costs import CHOICE, CostBook, choice_facts, samples_of
+from streamtables.refresh.costs import CostBook, choice_facts, samples_of
 from streamtables.refresh.sizes import Sizes
 
 TABLE = InputId("t")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from streamtables.catalog.models import RefreshRecord, Step
+from streamtables.catalog.models import CHOICE, RefreshRecord, Step
 from streamtables.positions import InputId, RefreshId, Sequence
 from streamtables.refresh.cost_model import Work
-from streamtables.refresh.costs import CHOICE, choice_facts
+from streamtables.refresh.costs import choice_facts
 from streamtables.refresh.past_report import changed_rows, past_data, past_lines, told_by
 
 CHANGES = RefreshRecord(

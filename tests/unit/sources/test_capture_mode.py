@@ -6,7 +6,7 @@ from itertools import product
 from typing import cast
 
 from streamtables.catalog.models import CaptureMode, CaptureWish
-from streamtables.sources.postgres.capture_mode import CaptureFacts, next_step
+from streamtables.sources.postgres.capture_mode import CaptureFacts, fallback, next_step
 
 BLOCKED = ("wal_level is replica",)
 
@@ -92,3 +92,16 @@ def test_every_state_has_a_step_with_a_reason():
         if found.move == "finish":
             assert drained
             assert found.to == other
+
+
+def test_why_triggers_capture_what_the_wal_should():
+    def why(mode: CaptureMode = "triggers", **facts):
+        defaults = {"wish": "auto", "mode": "triggers", "moving_to": None}
+        return fallback(CaptureFacts(**{**defaults, **facts}), mode)
+
+    assert why(wish="triggers") is None
+    assert why(mode="wal") is None
+    assert why() == "moving"
+    assert why(wal_blocks=BLOCKED) == "blocked"
+    assert why(slot_lost="gone", wal_blocks=BLOCKED) == "slot-lost"
+    assert why(retained_bytes=2, retained_bytes_max=1) == "slot-too-large"

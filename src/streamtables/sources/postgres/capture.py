@@ -22,6 +22,7 @@ from streamtables.catalog.models import (
     Source,
     new_id,
 )
+from streamtables.catalog.scheduler_models import Event
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.engine.removal import remove_own_table
@@ -222,6 +223,7 @@ class PostgresCapture:
             lambda: self._captives(known.name),
             self._copied_anew,
             lambda connection: self._lookout.is_quiet(connection, known, mirrors),
+            reads_log=known.reads_log,
         )
         done = drain.run()
         if done is not None and drain.seen is not None and not drain.errors:
@@ -244,6 +246,9 @@ class PostgresCapture:
         """
         capture = replace(captive.capture, copy_reason=reason, moving_to=None)
         self._note(capture, "copying", reason)
+        source = captive.source
+        event = Event(self.shop.clock(), "resnapshot", reason, source.id, source.name)
+        self.shop.catalog.record_events([event])
         server = Server(capture.server)
         with server.connected("setup") as connection:
             table = _described(connection, capture.relation, capture.table_name)

@@ -16,6 +16,7 @@ from typing import Literal
 from streamtables.catalog.models import CaptureMode, CaptureWish
 
 Move = Literal["stay", "start", "finish", "abandon", "copy"]
+Fallback = Literal["blocked", "moving", "slot-lost", "slot-too-large"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,20 @@ def _on_wal(facts: CaptureFacts) -> CaptureStep:
     if facts.wal_blocks and facts.wish == "auto":
         return CaptureStep("start", "triggers", "; ".join(facts.wal_blocks))
     return CaptureStep("stay", "wal", "the WAL is read")
+
+
+def fallback(facts: CaptureFacts, mode: CaptureMode) -> Fallback | None:
+    """Return why triggers capture a table that the WAL should; None where all is as wished.
+
+    `mode` is how it is captured after the step that follows from the facts.
+    """
+    if facts.wish == "triggers" or mode == "wal":
+        return None
+    if facts.slot_lost:
+        return "slot-lost"
+    if facts.retained_bytes > facts.retained_bytes_max:
+        return "slot-too-large"
+    return "blocked" if facts.wal_blocks else "moving"
 
 
 def _moving(facts: CaptureFacts, to: CaptureMode) -> CaptureStep:

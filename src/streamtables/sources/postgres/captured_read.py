@@ -60,6 +60,17 @@ class Read:
     tables: dict[InputId, ReadTable | Unexplained] = field(default_factory=dict)
     confirm: str | None = None
     """How far the slot may be confirmed, where it was read."""
+    records: int | None = None
+    """How many changes waited in the log; None where it was not read."""
+
+    @property
+    def rows(self) -> dict[InputId, int]:
+        """How many changed rows of each table were read."""
+        return {
+            key: item.captured.rows.num_rows if item.captured else 0
+            for key, item in self.tables.items()
+            if isinstance(item, ReadTable)
+        }
 
 
 @dataclass(frozen=True)
@@ -210,7 +221,7 @@ def _read_slot(
         fetch=settings.wal_max_changes_per_poll,
         spool=spool,
     )
-    read.confirm = found.confirmable
+    read.confirm, read.records = found.confirmable, found.records
     for key, item in from_wal.items():
         if (misfit := found.misfits.get(item.table.oid)) is not None:
             read.tables[key] = Unexplained(misfit)

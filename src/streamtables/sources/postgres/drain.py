@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
@@ -28,6 +29,7 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.fail_points import reach
+from streamtables.observe.observer import Observer, Poll
 from streamtables.positions import Drain, Frontier, InputId, MirrorStanding, PgPosition, Version
 from streamtables.settings import Settings
 from streamtables.sources.postgres import buffer, slot, wal
@@ -62,6 +64,7 @@ class Workshop:
     sessions: SparkSessions
     settings: Settings
     clock: Callable[[], datetime]
+    observer: Observer = field(default_factory=Observer)
 
 
 @dataclass(frozen=True)
@@ -85,16 +88,36 @@ class DatabaseDrain:
     """Copies a table whose captured changes do not tell all; given the reason."""
     is_quiet: Callable[[Connection[Any]], bool]
     """Says that nothing can have happened since the last recorded drain."""
+    reads_log: bool = False
+    """Whether the slot is used; then a quiet look says that nothing waits in it."""
     captives: tuple[Captive, ...] = ()
     errors: dict[InputId, StreamTablesError] = field(default_factory=dict)
     heads: dict[InputId, Version] = field(default_factory=dict)
     seen: PgPosition | None = None
     """The position that was read, whether or not it had to be recorded."""
+    _lag_bytes: int | None = None
+    _read: Read | None = None
 
     def run(self) -> Drain | None:
         """Bring all mirrors to one position and record it; None when nothing can have happened."""
-        with self.server.connected("drain") as connection:
-            return None if self.is_quiet(connection) else self._drained(connection)
+        began, done, quiet = perf_counter(), None, False
+        try:
+            with self.server.connected("drain") as connection:
+                quiet = self.is_quiet(connection)
+                done = None if quiet else self._drained(connection)
+        finally:
+            self.shop.observer.polled(self._poll(perf_counter() - began, quiet=quiet))
+        return done
+
+    def _poll(self, seconds: float, *, quiet: bool) -> Poll:
+        """Say what this look found."""
+        names = {captive.source.id: captive.source.name for captive in self.captives}
+        rows = self._read.rows if self._read else {}
+        waiting = {names[key]: count for key, count in rows.items()}
+        records = self._read.records if self._read else None
+        if quiet and self.reads_log:
+            records = 0
+        return Poll(self.server.shown, seconds, waiting, records, self._lag_bytes)
 
     def _drained(self, connection: Connection[Any]) -> Drain:
         with alone(connection, self.database):
@@ -118,6 +141,7 @@ class DatabaseDrain:
         self.captives = tuple(
             Captive(captive.source, mover.moved(captive.capture)) for captive in self.captives
         )
+        self._report_ways(mover)
         if self._copied_what_needs_it(last) or self._copied_what_lost_its_buffer(connection):
             return _Again()
         with Spool() as spool:
@@ -136,6 +160,7 @@ class DatabaseDrain:
             self._flushed,
             spool,
         )
+        self._read = read
         if self._copied_what_is_unexplained(read.tables):
             return _Again()
         drain = self._applied(last, standings, read)
@@ -254,7 +279,18 @@ class DatabaseDrain:
         if not self.shop.catalog.record_drain(drain):
             raise CommitConflictError("another process recorded a drain first")
         reach("drain-recorded")
+        names = {captive.source.id: captive.source.name for captive in self.captives}
+        self.shop.observer.drained(now, {names[key]: lag for key, lag in drain.lags.items()})
         return drain
+
+    def _report_ways(self, mover: Mover) -> None:
+        """Report how each table is captured now, and how far the slot is behind."""
+        for captive in self.captives:
+            reason = mover.fallbacks.get(captive.source.id)
+            self.shop.observer.captured(captive.source.name, reason)
+        uses = any("wal" in (c.capture.mode, c.capture.moving_to) for c in self.captives)
+        if uses and mover.ways.slot.exists:
+            self._lag_bytes = mover.ways.slot.lag_bytes
 
     def _brought(
         self, captive: Captive, standing: MirrorStanding, captured: Captured, read: Read

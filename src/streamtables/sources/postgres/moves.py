@@ -7,19 +7,26 @@ before the drain's position is taken, and by the one process that drains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from psycopg import Connection, errors
 
 from streamtables.catalog.models import Capture, CaptureEvent, CaptureMode
+from streamtables.catalog.scheduler_models import Event
 from streamtables.catalog.store import Catalog
 from streamtables.errors import StreamTablesError
-from streamtables.positions import Drain
+from streamtables.positions import Drain, InputId
 from streamtables.settings import Settings
 from streamtables.sources.postgres import publication, slot, triggers
-from streamtables.sources.postgres.capture_mode import CaptureFacts, CaptureStep, next_step
+from streamtables.sources.postgres.capture_mode import (
+    CaptureFacts,
+    CaptureStep,
+    Fallback,
+    fallback,
+    next_step,
+)
 from streamtables.sources.postgres.facts import PgTable, describe_table
 from streamtables.sources.postgres.slot import SlotFacts
 from streamtables.sources.postgres.snapshot import lsn_number
@@ -68,13 +75,20 @@ class Mover:
     ways: Ways
     last: Drain | None
     now: datetime
+    fallbacks: dict[InputId, Fallback | None] = field(default_factory=dict)
+    """Why triggers capture what the WAL should, of each table that was looked at."""
 
     def moved(self, capture: Capture) -> Capture:
         """Take the next step of a capture; return it as it is then."""
         table = describe_table(self.connection, capture.relation)
         if table is None:
             return capture
-        step = next_step(self._facts(capture, table))
+        facts = self._facts(capture, table)
+        moved = self._stepped(capture, table, next_step(facts))
+        self.fallbacks[capture.source_id] = fallback(facts, moved.mode)
+        return moved
+
+    def _stepped(self, capture: Capture, table: PgTable, step: CaptureStep) -> Capture:
         match step.move:
             case "stay":
                 return self._noted(capture, step)
@@ -188,6 +202,9 @@ class Mover:
             copy_reason=step.reason,
             note=step.reason,
         )
+        name = self.catalog.source(capture.source_id).name
+        lost = Event(self.now, "slot-lost", step.reason, capture.source_id, name)
+        self.catalog.record_events([lost])
         return self._recorded(marked, f"copying, then {to}", step.reason)
 
     def _recorded(self, capture: Capture, kind: str, reason: str) -> Capture:

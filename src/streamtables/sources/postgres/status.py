@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from psycopg import Connection
@@ -12,24 +12,13 @@ from psycopg import Connection
 from streamtables.catalog.models import Capture, CaptureEvent
 from streamtables.catalog.store import Catalog
 from streamtables.errors import StreamTablesError
+from streamtables.observe.lag_window import RECENT, Percentiles, percentiles
 from streamtables.sources.postgres import buffer
 from streamtables.sources.postgres.facts import describe_table
 from streamtables.sources.postgres.moves import Ways
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.turns import alone_if_free
 from streamtables.sources.postgres.wal_pending import pending_in_log
-
-RECENT = timedelta(minutes=15)
-
-
-@dataclass(frozen=True)
-class Percentiles:
-    """Seconds that half, nineteen in twenty and all of some drains stayed below."""
-
-    p50: float
-    p95: float
-    max: float
-    drains: int
 
 
 @dataclass(frozen=True)
@@ -159,13 +148,5 @@ def _known(
 
 def _percentiles(catalog: Catalog, capture: Capture, now: datetime) -> Percentiles | None:
     recent = catalog.recent_drains(capture.database, now - RECENT)
-    lags = sorted(
-        drain.lags[capture.source_id] for drain in recent if capture.source_id in drain.lags
-    )
-    if not lags:
-        return None
-    return Percentiles(_at(lags, 0.5), _at(lags, 0.95), lags[-1], len(lags))
-
-
-def _at(ordered: Sequence[float], share: float) -> float:
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    key = capture.source_id
+    return percentiles([drain.lags[key] for drain in recent if key in drain.lags])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from psycopg import Connection
 
 from streamtables.sources.postgres.captured import Captured, Gathering
@@ -34,6 +35,8 @@ class Drained:
     confirmable: str
     """How far the slot may be confirmed when every mirror has its changes."""
     messages: int
+    records: int
+    """Changes of our tables among the messages; an update is one."""
     committed_us: Mapping[int, int]
     """By table, when the first of its changes was committed."""
     misfits: Mapping[int, str]
@@ -53,13 +56,16 @@ def drain(
     """Take all changes up to a position; the slot is left as it is."""
     gatherings = {oid: Gathering(table.shape, spool) for oid, table in tables.items()}
     since = {oid: table.since for oid, table in tables.items()}
-    held_back, messages = None, 0
+    held_back, messages, records = None, 0, 0
     committed: dict[int, int] = {}
     misfits: dict[int, str] = {}
     for fetched in read_changes(
         connection, slot=slot, publication=publication, upto=upto, since=since, fetch=fetch
     ):
         held_back, messages = fetched.held_back, fetched.messages
+        records += len(fetched.truncations) + sum(
+            len(np.union1d(part.old.messages, part.new.messages)) for part in fetched.changes
+        )
         committed = {**fetched.committed_us, **committed}
         for oid in gatherings.keys() - misfits.keys():
             try:
@@ -72,4 +78,4 @@ def drain(
                 misfits[oid] = error.message
     captured = {oid: gatherings[oid].captured() for oid in gatherings.keys() - misfits.keys()}
     confirm = confirmable(upto.lsn, held_back)
-    return Drained(captured, confirm, messages, committed, misfits)
+    return Drained(captured, confirm, messages, records, committed, misfits)
