@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh golden docs constraints clean
+.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh gates golden docs constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ bench-scheduler: setup ## measure the scheduler: idle ticks, looks, shared reads
 
 bench-refresh: setup ## measure mode auto against always full and always by changes, at all sizes of change
 	@$(BIN)/python -m benchmarks.refresh $(ARGS)
+
+gates: export STREAMTABLES_SKIP_JAVA = 1
+gates: setup ## hold a change to the speed of its base, without Spark; ARGS="--base COMMIT" for another base
+	@$(BIN)/python -m benchmarks.gates $(ARGS)
 
 golden: setup ## rewrite the golden files; review the difference like code
 	@$(PYTEST) -q tests/golden --update-golden $(ARGS)
