@@ -89,7 +89,9 @@ def test_every_sample_is_shown_with_its_ratio(results: Path):
     growth = parts["Growth with the base"]
     assert "| refresh | 0.200 | 0.250 | 1.25× |" in growth
     assert "| full refresh | 1.000 | 10.000 | 10.00× |" in growth
-    assert "| 1,000,000 rows | 20 | 100 | 50 | 30 |" in parts["Where a small refresh spends its time"]
+    assert (
+        "| 1,000,000 rows | 20 | 100 | 50 | 30 |" in parts["Where a small refresh spends its time"]
+    )
     assert "| plans kept | 2.000 | 0 | 0 |" in parts["A process that starts"]
     assert all("measured 2030-01-02." in part for part in parts.values() if "Not" not in part)
 
