@@ -76,14 +76,12 @@ def followed(warehouse: Path, *, cleared: bool) -> Results:
 
 def _prepare(folder: Path, base: Base) -> None:
     """Fill the tables of both sides, and refresh them once, in this process."""
-    spark = None
     with streamtables.connect(folder / "owner") as owner:
-        spark = owner.spark
-        base.make(spark)
+        base.make(owner.spark)
         for side in SIDES:
             warehouse = folder / side
             settings = _settings(warehouse)
-            with streamtables.connect(warehouse, spark=spark, settings=settings) as db:
+            with streamtables.connect(warehouse, spark=owner.spark, settings=settings) as db:
                 db.add_source("orders", path=base.orders, key=["id"])
                 db.add_source("customers", path=base.customers, key=["customer_id"])
                 for name, query in QUERIES.items():

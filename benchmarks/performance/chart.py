@@ -10,7 +10,9 @@ Rows = Sequence[tuple[str, Mapping[str, float]]]
 """Labels, and under each the value of every series that it has."""
 
 _LABELS, _BARS, _VALUES, _MARGIN = 230, 400, 90, 16
-_THICK, _GAP, _LEGEND = 14, 10, 120
+_THICK, _GAP = 14, 10
+_LETTER = 7
+"""How wide a letter of the legend is."""
 _COLOURS = ("#0969da", "#2da44e", "#bf8700", "#8250df", "#cf222e", "#57606a", "#1b7c83")
 _STYLE = """
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1b1f24; }
@@ -83,9 +85,9 @@ class Chart:
         return f"{value:.3g} {self.unit}"
 
     def _drawn(self, parts: Sequence[str], y: float) -> str:
-        across = max(1, (_LABELS + _BARS + _VALUES) // _LEGEND)
+        legend = list(self._legend(y + 14))
         width = _LABELS + _BARS + _VALUES + 2 * _MARGIN
-        height = y + 20 * -(-len(self.series) // across) + _MARGIN
+        height = y + _MARGIN + (max(line for line, _ in legend) if legend else 0)
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
             f'width="{width:g}" height="{height:g}" role="img">'
@@ -93,16 +95,22 @@ class Chart:
         page = f'<rect class="page" width="{width:g}" height="{height:g}"/>'
         title = f"<title>{escape(self.title)}</title>"
         shown = _text(self.title, _MARGIN, _MARGIN + 8, "")
-        legend = self._legend(y + 14, across)
-        lines = [head, title, f"<style>{_STYLE}</style>", page, shown, *parts, *legend, "</svg>"]
+        named = [text for _, text in legend]
+        lines = [head, title, f"<style>{_STYLE}</style>", page, shown, *parts, *named, "</svg>"]
         return "\n".join([*lines, ""])
 
-    def _legend(self, top: float, across: int) -> Iterator[str]:
+    def _legend(self, top: float) -> Iterator[tuple[int, str]]:
+        """Name the colours, each with how far down it stands; labels name those of single bars."""
+        if all(list(values) == [label] for label, values in self.rows):
+            return
+        column = 36 + _LETTER * max(len(series) for series in self.series)
+        across = max(1, (_LABELS + _BARS + _VALUES) // column)
         for number, series in enumerate(self.series):
-            x, y = _MARGIN + number % across * _LEGEND, top + number // across * 20
+            down = number // across * 20
+            x, y = _MARGIN + number % across * column, top + down
             colour = _COLOURS[number % len(_COLOURS)]
-            yield f'<rect fill="{colour}" x="{x}" y="{y - 9:g}" width="10" height="10"/>'
-            yield _text(series, x + 16, y, "small")
+            square = f'<rect fill="{colour}" x="{x}" y="{y - 9:g}" width="10" height="10"/>'
+            yield down + 20, square + _text(series, x + 16, y, "small")
 
 
 def _width(value: float, most: float) -> float:

@@ -151,6 +151,14 @@ def test_stacked_bars_follow_each_other():
     assert "4 ms" in svg, "the sum of a bar stands behind it"
 
 
+def test_colours_are_named_unless_the_labels_do_so():
+    several = Chart("t", [("a", {"x": 1.0, "y": 3.0})]).grouped()
+    assert several.count(">x</text>") == several.count(">y</text>") == 1
+    single = Chart("t", [("x", {"x": 1.0}), ("y", {"y": 3.0})]).grouped()
+    assert single.count(">x</text>") == single.count(">y</text>") == 1
+    assert float(ElementTree.fromstring(single).attrib["height"]) < 110
+
+
 def test_nothing_but_zeros_is_drawn_without_a_bar():
     assert [width for _, _, width in bars(Chart("t", [("a", {"x": 0.0})]).grouped())] == [0.0]
 
