@@ -1,7 +1,9 @@
 """Rates from refreshes that were measured: a fit that no single slow refresh moves.
 
 Refreshes of the same work are first brought to their median.  Then the rates of a way are those
-whose seconds differ least from the medians, each by its share; none is below 0.
+whose seconds differ least from the medians, each by its share; none is below 0.  What is the same
+in all refreshes, as the one statement of a full refresh, cannot be told from what is fixed: its
+rate stays as it is.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def fit_all(samples: Iterable[Sample], in_use: Mapping[Way, Rates]) -> dict[Way,
     for way in WAYS:
         points = medians([sample for sample in found if sample.way == way])
         if len(points) > len(_OF_WAY[way]):
-            rates = fit(way, points)
+            rates = fit(way, points, in_use[way])
             errors = (off_by(points, rates), off_by(points, in_use[way]))
             fitted[way] = Fitted(way, rates, len(points), *errors)
     return fitted
@@ -63,15 +65,16 @@ def medians(samples: Sequence[Sample]) -> dict[Work, float]:
     return {work: median(taken) for work, taken in seconds.items()}
 
 
-def fit(way: Way, points: Mapping[Work, float]) -> Rates:
+def fit(way: Way, points: Mapping[Work, float], in_use: Rates) -> Rates:
     """Return the rates, none below 0, whose squared shares of error are least."""
-    used = list(_OF_WAY[way])
+    held = {part: float(getattr(in_use, part)) for part in _OF_WAY[way] if _is_same(part, points)}
+    used = [part for part in _OF_WAY[way] if part not in held]
     while True:
-        found = _least_squares(used, points)
+        found = {**held, **_least_squares(used, points, held)}
         lowest = min(used, key=lambda part: found[part])
-        if found[lowest] >= 0:
-            return Rates(**{part: found.get(part, 0.0) for part in _PARTS})
-        # What comes out below 0 is not told apart from the others by these refreshes.
+        if found[lowest] >= 0 or len(used) == 1:
+            return Rates(**{part: max(0.0, found.get(part, 0.0)) for part in _PARTS})
+        # What comes out below 0 has no share in these times, as far as they tell.
         used.remove(lowest)
 
 
@@ -80,12 +83,21 @@ def off_by(points: Mapping[Work, float], rates: Rates) -> float:
     return median(abs(rates.seconds(work) - taken) / taken for work, taken in points.items())
 
 
-def _least_squares(used: Sequence[str], points: Mapping[Work, float]) -> dict[str, float]:
+def _is_same(part: str, points: Mapping[Work, float]) -> bool:
+    """Whether all refreshes have as much of something that is not fixed by its nature."""
+    return part != "fixed" and len({_amount(work, part) for work in points}) == 1
+
+
+def _least_squares(
+    used: Sequence[str], points: Mapping[Work, float], held: Mapping[str, float]
+) -> dict[str, float]:
     taken = np.array(list(points.values()))
+    known = [sum(rate * _amount(work, part) for part, rate in held.items()) for work in points]
     columns = np.array([[_amount(work, part) for part in used] for work in points], float)
     scale = np.maximum(columns.max(axis=0), 1e-12)
     # Divided by its seconds, each row counts by its share and not by its size.
-    solved, *_ = np.linalg.lstsq(columns / scale / taken[:, None], np.ones(len(taken)), rcond=None)
+    shares = (taken - np.array(known)) / taken
+    solved, *_ = np.linalg.lstsq(columns / scale / taken[:, None], shares, rcond=None)
     return {part: float(value) for part, value in zip(used, solved / scale, strict=True)}
 
 
