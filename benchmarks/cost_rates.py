@@ -19,7 +19,7 @@ from unittest.mock import patch
 from pyspark.sql import SparkSession
 
 import streamtables
-from benchmarks.base import PRODUCTS, QUERIES, Base
+from benchmarks.base import CITIES, PRODUCTS, QUERIES, Base
 from benchmarks.cost_fit import Fitted, fit_all
 from benchmarks.machine import machine_text
 from benchmarks.options import positive
@@ -96,10 +96,12 @@ def measured(folder: Path, options: argparse.Namespace) -> list[Sample]:
 
 
 def change(spark: SparkSession, base: Base, count: int) -> None:
-    """Update so many rows by Spark, whose commits tell how many rows they take away and add."""
+    """Add so many rows in one commit, which tells their number: the log of an update may not."""
+    orders = f"delta.`{base.orders}`"
     spark.sql(
-        f"UPDATE delta.`{base.orders}` SET amount = amount + 1, "
-        f"product_id = (product_id + 1) % {PRODUCTS} WHERE id < {count}"
+        f"INSERT INTO {orders} SELECT id + (SELECT max(id) + 1 FROM {orders}), "
+        f"id * 7919 % {CITIES}, id * 104729 % {PRODUCTS}, CAST(id % 10000 / 100 AS DECIMAL(12, 2)) "
+        f"FROM range(0, {count}, 1, 1)"
     )
 
 
