@@ -6,10 +6,10 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh golden docs constraints clean
+.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs constraints clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## virtual environment, pinned packages, Java, jars
 	@scripts/setup.sh
@@ -45,6 +45,16 @@ bench-scheduler: setup ## measure the scheduler: idle ticks, looks, shared reads
 
 bench-refresh: setup ## measure mode auto against always full and always by changes, at all sizes of change
 	@$(BIN)/python -m benchmarks.refresh $(ARGS)
+
+bench-medallion: setup ## measure fifteen tables in three layers after one batch, against full refreshes and bare Spark
+	@$(BIN)/python -m benchmarks.medallion $(ARGS)
+
+bench-second-process: setup ## measure what a process that starts parses and takes, with kept plans and without
+	@$(BIN)/python -m benchmarks.second_process $(ARGS)
+
+gates: export STREAMTABLES_SKIP_JAVA = 1
+gates: setup ## hold a change to the speed of its base, without Spark; ARGS="--base COMMIT" for another base
+	@$(BIN)/python -m benchmarks.gates $(ARGS)
 
 golden: setup ## rewrite the golden files; review the difference like code
 	@$(PYTEST) -q tests/golden --update-golden $(ARGS)

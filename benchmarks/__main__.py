@@ -12,8 +12,10 @@ import streamtables
 from benchmarks.bars import Results
 from benchmarks.compile_time import measure_compile
 from benchmarks.lab import Lab
-from benchmarks.machine import machine
 from benchmarks.options import Options, read_options
+from benchmarks.pages import conditions
+from benchmarks.performance.kept import keep
+from benchmarks.performance.page import write
 from benchmarks.report import save, show
 from benchmarks.small_change import measure_changes, measure_no_change
 from streamtables.settings import Settings
@@ -23,7 +25,7 @@ def main() -> int:
     """Run what the options ask for; 1 when a table differs from its query."""
     options = read_options()
     began = perf_counter()
-    results: Results = {"machine": machine(), "rounds": options.rounds}
+    results: Results = conditions() | {"rounds": options.rounds}
     if "compile" in options.parts:
         _say("compile time")
         results["compile"] = measure_compile(options.rounds)
@@ -33,6 +35,9 @@ def main() -> int:
     results["seconds"] = round(perf_counter() - began, 1)
     show(results)
     print(f"\n{results['seconds']:.0f} s in all; saved as {save(results, options.results)}")
+    if options.page and not results.get("differences"):
+        keep(results, "one_row")
+        write()
     return 1 if results.get("differences") else 0
 
 

@@ -39,6 +39,8 @@ class Lab:
         self._owner = spark
         self._stack = ExitStack()
         self._shapes = shapes
+        self.last_steps: dict[str, float] = {}
+        """Where the last differential refresh spent its seconds."""
 
     def __enter__(self) -> Self:
         spark = self._owner.spark
@@ -106,6 +108,7 @@ class Lab:
         done = self.db.refresh(subject.table.name)
         if done.mode != "differential" or done.outcome != "applied":
             raise RuntimeError(f"{subject.name} went by {done.mode}: {done.reason.text}")
+        self.last_steps = dict(done.steps)
 
     def _full(self, subject: Subject) -> Measured:
         return self.counters.measure(lambda: self.twins.refresh(subject.table.name))

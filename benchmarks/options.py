@@ -22,6 +22,8 @@ class Options:
     rounds: int
     results: Path
     driver_memory: str = "4g"
+    page: bool = False
+    """Whether the results are kept for docs/performance.md."""
 
     @property
     def shapes(self) -> tuple[str, ...]:
@@ -48,7 +50,14 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument("--rounds", type=positive, default=7, help="measured rounds; the median")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the JSON goes")
     parser.add_argument("--driver-memory", default="4g", help="memory of Spark's driver")
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="keep the results for docs/performance.md, and write it; asks for one changed row",
+    )
     given = parser.parse_args(arguments)
+    if given.page and 1 not in given.changes:
+        parser.error("--page shows one changed row: add --changes 1")
     return Options(
         rows=tuple(given.rows),
         changes=tuple(given.changes),
@@ -56,6 +65,7 @@ def read_options(arguments: Sequence[str] | None = None) -> Options:
         rounds=given.rounds,
         results=given.results,
         driver_memory=given.driver_memory,
+        page=given.page,
     )
 
 

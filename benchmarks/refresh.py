@@ -17,7 +17,9 @@ from time import perf_counter
 
 import streamtables
 from benchmarks.options import RESULTS
-from benchmarks.pages import Results, conditions, save, write_page
+from benchmarks.pages import Results, conditions, save
+from benchmarks.performance.kept import keep, without
+from benchmarks.performance.page import write
 from benchmarks.refresh_report import lines
 from benchmarks.refresh_sides import Sides
 from benchmarks.refresh_sources import Sources
@@ -25,7 +27,6 @@ from benchmarks.refresh_views import views
 from benchmarks.twins import say
 from streamtables.settings import Settings
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 RATES = (0.0, 0.0001, 0.001, 0.01, 0.1, 0.5)
 STEM = "refresh"
 
@@ -39,8 +40,10 @@ def main() -> int:
     print("\n".join(table))
     for wrong in results["wrong"]:
         print(f"WRONG: {wrong}")
-    if options.page:
-        write_page(table, PAGE, f"REFRESH {options.scale:g}")
+    if options.page and not results["wrong"]:
+        kept = without(results, "predicted", "choices", "seconds")
+        keep(kept, f"refresh_scale_{options.scale:g}")
+        write()
     return 1 if results["wrong"] else 0
 
 
@@ -82,7 +85,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="the order of everything")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the JSON goes")
     parser.add_argument("--driver-memory", default="6g", help="memory of Spark's driver")
-    parser.add_argument("--page", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument(
+        "--page",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep the results for docs/performance.md, and write it",
+    )
     return parser.parse_args()
 
 

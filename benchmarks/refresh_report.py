@@ -67,7 +67,7 @@ def lines(results: Results) -> list[str]:
     """Return the page's table: views down, rates across."""
     found = outcomes(results)
     rates = sorted({item.rate for item in found})
-    head = ["view", *(_rate(rate) for rate in rates)]
+    head = ["view", *(rate_text(rate) for rate in rates)]
     rows = [
         "| " + " | ".join(head) + " |",
         "|" + "---|" * len(head),
@@ -85,7 +85,8 @@ def _cell(item: Outcome | None) -> str:
     return "–" if item is None else f"{item.full:.2f} / {item.differential:.2f} / {item.auto:.2f}"
 
 
-def _rate(rate: float) -> str:
+def rate_text(rate: float) -> str:
+    """Return a rate of change in words."""
     return "1 row" if rate == 0 else f"{100 * rate:g} %"
 
 

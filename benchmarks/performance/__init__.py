@@ -1,0 +1,1 @@
+"""The page of measured performance, made from results: `python -m benchmarks.performance`."""
