@@ -65,6 +65,7 @@ from streamtables.spark_view_text import text_over_sources
 from streamtables.statements import run_statement
 from streamtables.views_and_functions import ViewsAndFunctions
 from streamtables.visible_in_spark import visible_in
+from streamtables.watching import Watching
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +79,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Scheduling, ViewsAndFunctions):
+class StreamTables(Caches, Scheduling, ViewsAndFunctions, Watching):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(

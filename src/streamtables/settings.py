@@ -50,6 +50,7 @@ class Setting(NamedTuple):
     pattern: str | None = None
     form: str = ""
     shown_default: str = ""
+    secret: bool = False
 
     @property
     def bounds(self) -> str:
@@ -62,8 +63,9 @@ class Setting(NamedTuple):
         """Return `value` as this setting's type, or refuse it with the bound."""
         converted = self._converted(value)
         if converted is None or not self._is_within(converted):
+            shown = "a value" if self.secret else f"the value {value!r}"
             raise ConfigError(
-                f'setting "{name}" has the value {value!r}, which is out of bounds',
+                f'setting "{name}" has {shown}, which is out of bounds',
                 detail=f"Permitted: {self.bounds}.",
                 hint=f"Set {ENVIRONMENT_PREFIX}{name.upper()}, or {name} in {FILE_NAME}.",
             )
@@ -281,6 +283,21 @@ class Settings:
     )
     snapshot_parts: int = _whole(
         8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
+    )
+    web_token: str = field(
+        default="",
+        repr=False,
+        metadata={
+            "setting": Setting(
+                str,
+                "What a request to the web pages must bring to change anything; made at each start "
+                "where none is set.",
+                pattern=r"|[!-~]{16,200}",
+                form="16 to 200 visible characters, or a reference to a secret",
+                shown_default="none",
+                secret=True,
+            )
+        },
     )
     worker_pool_size: str = _text(
         "auto",

@@ -9,12 +9,12 @@ from datetime import datetime
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import RefreshRecord, StreamTable
 from streamtables.catalog.scheduler_models import Event
-from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Version
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.holds import STOPPED
+from streamtables.scheduler.stored_rows import STORED_ROWS
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _status(
         mode=table.mode,
         schedule=table.schedule,
         tier=table.tier,
-        rows=_stored_rows(table) if standing else None,
+        rows=STORED_ROWS.of(table.location) if standing else None,
         version=int(standing.version) if standing else None,
         last_mode=last.mode if last else None,
         last_reason=last.reason_text if last else None,
@@ -114,13 +114,4 @@ def _version(
         return around.watch.look(snapshot.sources[root], consumed).version
     except StreamTablesError:
         # A source that cannot be read is shown by the refresh that fails on it.
-        return None
-
-
-def _stored_rows(table: StreamTable) -> int | None:
-    """Return how many rows a table holds, as its log tells; no row is read."""
-    try:
-        return describe(table.location).rows
-    except StreamTablesError:
-        # A table that cannot be opened is shown by its next refresh.
         return None
