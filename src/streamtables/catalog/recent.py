@@ -25,14 +25,15 @@ class RecentActivity:
 
     def activity_mark(self) -> str:
         """Return a text that is another one after each definition, event, and start or end."""
+        ends = refreshes.c.finished_at
         newest = select(
-            func.max(refreshes.c.started_at), func.max(refreshes.c.finished_at)
+            func.max(refreshes.c.started_at), func.max(ends), func.count(ends)
         ).select_from(stream_tables.join(refreshes, refreshes.c.id == _newest()))
         defined = select(catalog_meta.c.generation, select(func.max(events.c.id)).scalar_subquery())
         with self._database.reading() as connection:
             generation, event = connection.execute(defined).one()
-            started, finished = connection.execute(newest).one()
-        return f"{generation}.{event or 0}.{started or ''}.{finished or ''}"
+            started, finished, ended = connection.execute(newest).one()
+        return f"{generation}.{event or 0}.{started or ''}.{finished or ''}.{ended}"
 
     def last_refreshes(self) -> dict[InputId, RefreshRecord]:
         """Return the last refresh of every stream table that has had one, with one statement."""

@@ -43,6 +43,7 @@ _IN_THE_WAY = (
 _WORDS = {
     404: "there is nothing at this address",
     405: "this address does not take this method",
+    413: "the request is too large",
 }
 
 
@@ -139,5 +140,6 @@ def add_fault_handlers(app: FastAPI) -> None:
 
     app.add_exception_handler(StreamTablesError, known)
     app.add_exception_handler(RefusedError, known)
+    app.add_exception_handler(Exception, known)
     app.add_exception_handler(HTTPException, by_http)
     app.add_exception_handler(RequestValidationError, invalid)

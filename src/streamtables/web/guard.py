@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streamtables.web.faults import Fault, fault_of
@@ -34,10 +35,6 @@ _WRONG_HOST = Fault(
 )
 _TOO_LARGE = Fault(413, "http-413", f"the request is larger than {LARGEST_BODY:,} bytes")
 _TOO_LONG = Fault(414, "http-414", f"the address is longer than {LONGEST_ADDRESS:,} bytes")
-
-
-class _TooLargeError(Exception):
-    """A body went on past the limit."""
 
 
 def host_name(header: str) -> str:
@@ -71,10 +68,10 @@ class Guard:
             return
         try:
             await self.app(scope, _limited(receive), answered)
-        except _TooLargeError:
-            await _refuse(answered, _TOO_LARGE)
         except Exception as error:  # the edge: nobody gets a traceback
-            await _refuse(answered, fault_of(error))
+            # After the first byte nothing can be taken back; the connection ends unfinished.
+            if not answered.begun:
+                await _refuse(answered, fault_of(error))
 
     def _fault(self, scope: Scope) -> Fault | None:
         headers = Headers(scope=scope)
@@ -113,16 +110,14 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > LARGEST_BODY:
-            raise _TooLargeError
+            # Of this kind alone: the framework makes any other error of a body a 400.
+            raise HTTPException(_TOO_LARGE.status)
         return message
 
     return limited
 
 
 async def _refuse(answered: _Answer, fault: Fault) -> None:
-    # After the first byte nothing can be taken back; the connection ends unfinished.
-    if answered.begun:
-        return
     start = {
         "type": "http.response.start",
         "status": fault.status,

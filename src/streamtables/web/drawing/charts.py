@@ -71,7 +71,7 @@ def stacked_bars(columns: Sequence[Sequence[tuple[str, int]]], label: str) -> Ch
             y -= height
             if count:
                 drawn.append(
-                    f'<rect class="bar {kind}" x="{index * step + 1:.1f}" y="{y:.1f}" '
+                    f'<rect class="{kind}" x="{index * step + 1:.1f}" y="{y:.1f}" '
                     f'width="{step - 2:.1f}" height="{height:.1f}"/>'
                 )
     empty = not any(count for parts in columns for _, count in parts)

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from streamtables.answers import RecentRefresh, TableLag, TableStatus
-from streamtables.web.conditions import WORDS, condition_of
+from streamtables.web.conditions import WORDS, Word, condition_of
 from streamtables.web.drawing.charts import Chart, Point, line_chart, stacked_bars
 from streamtables.web.facts import Facts
 from streamtables.web.lag_samples import LagSample
@@ -20,8 +21,13 @@ from streamtables.web.shared import Shared, shared_of
 
 routes = APIRouter(include_in_schema=False)
 MINUTES = 60
+LISTED_AT_MOST = 200
 _NEEDED_AT_MOST = 50
+_LAGS = "The longest lag of all tables over the last hour"
 _OUTCOMES = {"applied": "applied", "no-change": "no-change", "failed": "failed"}
+
+
+Row = tuple[TableStatus, TableLag, Word]
 
 
 @dataclass(frozen=True)
@@ -35,34 +41,35 @@ class Need:
 
 
 @routes.get("/", response_class=HTMLResponse)
-def overview(request: Request) -> str:
-    """Show the whole warehouse at a glance."""
+def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") -> str:
+    """Show the whole warehouse at a glance; `q` lists the tables whose name has it."""
     shared = shared_of(request)
     facts = shared.facts
     rows = table_rows(facts)
     counts = Counter(condition for _, _, condition in rows)
     needs = list(_needs(rows, shared))
     recent = facts.recent()
+    worst = max((lag.lag_seconds or 0.0 for _, lag, _ in rows), default=0.0)
     return render(
         "overview.html",
         request,
-        rows=rows,
+        rows=listed(rows, q.strip().lower()),
+        q=q,
+        total=len(rows),
         counts=[(word, counts[word], text) for word, text in WORDS.items()],
         needs=needs[:_NEEDED_AT_MOST],
         more_needs=max(0, len(needs) - _NEEDED_AT_MOST),
         health=health(counts, len(rows)),
-        worst=max((lag.lag_seconds or 0.0 for _, lag, _ in rows), default=0.0),
+        worst=worst,
         behind=sum(1 for _, lag, _ in rows if lag.standing == "behind"),
-        lag_chart=lag_chart(
-            shared.samples.of(), "The longest lag of all tables over the last hour"
-        ),
+        lag_chart=lag_chart(shared.samples.of(), worst, _LAGS),
         refresh_chart=refresh_chart(recent, datetime.now(UTC)),
         recent=len(recent),
         standstills=facts.get("standstills", lambda db: db.standstills(), 30.0),
     )
 
 
-def table_rows(facts: Facts) -> list[tuple[TableStatus, TableLag, str]]:
+def table_rows(facts: Facts) -> list[Row]:
     """Return every table with its lag and its condition, by name."""
     lags = {lag.name: lag for lag in facts.lags()}
     return [
@@ -70,6 +77,15 @@ def table_rows(facts: Facts) -> list[tuple[TableStatus, TableLag, str]]:
         for status in facts.status()
         if (lag := lags.get(status.name)) is not None
     ]
+
+
+def listed(rows: Sequence[Row], text: str) -> list[Row]:
+    """Return the tables to list: those that match, the worst first where there are too many."""
+    found = [row for row in rows if text in row[0].name.lower()]
+    if len(found) <= LISTED_AT_MOST:
+        return found
+    order = list(reversed(WORDS))
+    return sorted(found, key=lambda row: order.index(row[2]))[:LISTED_AT_MOST]
 
 
 def health(counts: Counter[str], total: int) -> tuple[str, str]:
@@ -96,10 +112,10 @@ def _do(count: int) -> str:
     return "needs" if count == 1 else "need"
 
 
-def _needs(rows: Sequence[tuple[TableStatus, TableLag, str]], shared: Shared) -> Iterable[Need]:
+def _needs(rows: Sequence[Row], shared: Shared) -> Iterable[Need]:
     """Yield what needs a person, the worst first, then what is only worth knowing."""
     order = list(reversed(WORDS))
-    for status, lag, word in sorted(rows, key=lambda row: order.index(row[2])):  # type: ignore[arg-type]
+    for status, lag, word in sorted(rows, key=lambda row: order.index(row[2])):
         if word in ("stopped", "failed", "paused", "late"):
             yield _need(status, lag, word)
         elif status.state == "needs-rebuild":
@@ -109,8 +125,8 @@ def _needs(rows: Sequence[tuple[TableStatus, TableLag, str]], shared: Shared) ->
             yield _refused(status, word, shared)
 
 
-def _need(status: TableStatus, lag: TableLag, word: str) -> Need:
-    what = status.reason or lag.last_error or WORDS[word]  # type: ignore[index]
+def _need(status: TableStatus, lag: TableLag, word: Word) -> Need:
+    what = status.reason or lag.last_error or WORDS[word]
     match status.state, word:
         case "damaged", _:
             remedy = "Repair it: its rows are written again from its query."
@@ -139,10 +155,13 @@ def _refused(status: TableStatus, word: str, shared: Shared) -> Need:
     return Need(name, word, what, str(hint))
 
 
-def lag_chart(samples: Sequence[LagSample], label: str, marks: Sequence[datetime] = ()) -> Chart:
-    """Return lags over the last hour."""
+def lag_chart(
+    samples: Sequence[LagSample], lag_now: float, label: str, marks: Sequence[datetime] = ()
+) -> Chart:
+    """Return lags over the last hour, up to that of now."""
     now = datetime.now(UTC)
     points = [Point(sample.at, sample.lag_seconds) for sample in samples]
+    points.append(Point(now, lag_now))
     return line_chart(points, now - timedelta(minutes=MINUTES), now, label, marks)
 
 

@@ -20,11 +20,13 @@ def sources(request: Request) -> str:
     readers: dict[str, list[str]] = {}
     for read, reader in facts.graph().edges:
         readers.setdefault(read, []).append(reader)
+    late = {lag.name for lag in facts.lags() if lag.standing == "behind"}
     return render(
         "sources.html",
         request,
         sources=found,
         captures={capture.source: capture for capture in captures},
         readers=readers,
+        behind={name: len(late.intersection(found)) for name, found in readers.items()},
         standstills=facts.get("standstills", lambda db: db.standstills(), 30.0),
     )

@@ -65,7 +65,7 @@ def table(request: Request, name: str) -> str:
         tables={item.name for item in shared.facts.status()},
         bars=_bars(history),
         classes=step_classes(step.name for r in history for step in r.steps),
-        lag_chart=lag_chart(shared.samples.of(name), label, applied),
+        lag_chart=lag_chart(shared.samples.of(name), lag.lag_seconds or 0.0, label, applied),
         explained=_explained(shared, name),
         jobs=shared.jobs.of(name)[:5],
         events=shared.facts.get(f"events {name}", lambda db: db.events(name, 8), 30.0),
