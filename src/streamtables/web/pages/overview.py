@@ -16,7 +16,7 @@ from streamtables.web.conditions import WORDS, Word, condition_of
 from streamtables.web.drawing.charts import Chart, Point, line_chart, stacked_bars
 from streamtables.web.facts import Facts
 from streamtables.web.lag_samples import LagSample
-from streamtables.web.rendering import render
+from streamtables.web.rendering import render, seconds
 from streamtables.web.shared import Shared, shared_of
 
 routes = APIRouter(include_in_schema=False)
@@ -140,7 +140,7 @@ def _need(status: TableStatus, lag: TableLag, word: Word) -> Need:
                 f"Its page shows the refresh that failed{code}; refresh it when the cause is gone."
             )
         case _:
-            what = f"its lag is {lag.lag_seconds or 0:,.0f} s"
+            what = f"its lag is {seconds(lag.lag_seconds)}, longer than promised"
             remedy = "Look at what it waits for, and at the workers."
     return Need(status.name, word, what, remedy)
 
