@@ -12,7 +12,7 @@ from streamtables.scheduler.lags import TableLag
 from streamtables.scheduler.status import TableStatus
 from streamtables.sources.postgres.status import CaptureStatus
 from streamtables.sql_support import SqlSupport
-from streamtables.watching import RecentRefresh, Standstills
+from streamtables.watching import RefreshCount, Standstills
 
 __all__ = [
     "CaptureStatus",
@@ -21,8 +21,8 @@ __all__ = [
     "Explanation",
     "Graph",
     "GraphNode",
-    "RecentRefresh",
     "Refresh",
+    "RefreshCount",
     "RefreshRecord",
     "Source",
     "SqlSupport",

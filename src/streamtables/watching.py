@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from streamtables.catalog import Catalog
-from streamtables.catalog.models import Step
 from streamtables.errors import ConfigError
 from streamtables.graph import Graph, graph_of
 from streamtables.refresh.surroundings import Surroundings
@@ -18,18 +17,12 @@ LONGEST_MINUTES = 24 * 60
 
 
 @dataclass(frozen=True)
-class RecentRefresh:
-    """One refresh of any table, as far as a chart needs it."""
+class RefreshCount:
+    """How many refreshes began in a minute and ended alike."""
 
-    table: str
-    started_at: datetime
-    finished_at: datetime | None
+    minute: datetime
     outcome: str
-    mode: str
-    seconds: float
-    rows_inserted: int
-    rows_deleted: int
-    steps: tuple[Step, ...]
+    refreshes: int
 
 
 @dataclass(frozen=True)
@@ -57,29 +50,15 @@ class Watching:
         tables = snapshot.definitions.stream_tables.values()
         return [reader.of(table) for table in tables if not table.is_internal]
 
-    def recent_refreshes(self, minutes: int = 60) -> list[RecentRefresh]:
-        """Return the refreshes of all tables in the last minutes, oldest first."""
+    def refreshes_per_minute(self, minutes: int = 60) -> list[RefreshCount]:
+        """Return how many refreshes began in each of the last minutes, by outcome, oldest first."""
         if not 1 <= minutes <= LONGEST_MINUTES:
             raise ConfigError(
                 f"{minutes} minutes is out of bounds", detail=f"Permitted: 1 to {LONGEST_MINUTES}."
             )
-        names = {table.id: table.name for table in self._catalog.stream_tables()}
-        since = self._around.clock() - timedelta(minutes=minutes)
-        return [
-            RecentRefresh(
-                names[record.stream_table_id],
-                record.started_at,
-                record.finished_at,
-                record.outcome,
-                record.mode,
-                record.seconds,
-                record.rows_inserted,
-                record.rows_deleted,
-                record.steps,
-            )
-            for record in self._catalog.refreshes_since(since)
-            if record.stream_table_id in names
-        ]
+        now = self._around.clock().replace(second=0, microsecond=0)
+        found = self._catalog.refreshes_per_minute(now - timedelta(minutes=minutes - 1))
+        return [RefreshCount(minute, state, count) for minute, state, count in found]
 
     def graph(self) -> Graph:
         """Return the sources and stream tables, and who reads whom."""

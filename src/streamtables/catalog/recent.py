@@ -5,17 +5,19 @@ Each question takes one step in the index of refreshes per table, and no look at
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ScalarSelect, func, select
+from sqlalchemy import ScalarSelect, Text, func, select, type_coerce
 
 from streamtables.catalog.database import Database
-from streamtables.catalog.models import RefreshRecord
+from streamtables.catalog.models import RefreshRecord, RefreshState
 from streamtables.catalog.refresh_records import record_of
 from streamtables.catalog.scheduler_schema import events
 from streamtables.catalog.schema import catalog_meta, refreshes, stream_tables
 from streamtables.positions import InputId
+
+_MINUTE = len("2030-01-01T00:00")
 
 
 class RecentActivity:
@@ -44,16 +46,23 @@ class RecentActivity:
             rows = connection.execute(statement)
             return {InputId(row.stream_table_id): record_of(row) for row in rows}
 
-    def refreshes_since(self, moment: datetime) -> tuple[RefreshRecord, ...]:
-        """Return the refreshes of all tables that started after a moment, oldest first."""
+    def refreshes_per_minute(self, since: datetime) -> list[tuple[datetime, RefreshState, int]]:
+        """Return how many refreshes began in each minute and how they ended, oldest first."""
+        # Moments are stored as text of one form, whose first part is the minute.
+        minute = func.substr(type_coerce(refreshes.c.started_at, Text), 1, _MINUTE).label("minute")
         statement = (
-            select(refreshes)
+            select(minute, refreshes.c.state, func.count())
             .where(refreshes.c.stream_table_id.in_(select(stream_tables.c.id)))
-            .where(refreshes.c.started_at > moment)
-            .order_by(refreshes.c.started_at, refreshes.c.id)
+            .where(refreshes.c.started_at >= since)
+            .group_by(minute, refreshes.c.state)
+            .order_by(minute, refreshes.c.state)
         )
         with self._database.reading() as connection:
-            return tuple(record_of(row) for row in connection.execute(statement))
+            rows = connection.execute(statement).all()
+        return [
+            (datetime.fromisoformat(text).replace(tzinfo=UTC), state, count)
+            for text, state, count in rows
+        ]
 
 
 def _newest() -> ScalarSelect[Any]:

@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 from typing import TypeVar, cast
 
-from streamtables.answers import Graph, RecentRefresh, TableLag, TableStatus
+from streamtables.answers import Graph, RefreshCount, TableLag, TableStatus
 from streamtables.api import StreamTables
 
 T = TypeVar("T")
@@ -96,6 +96,6 @@ class Facts:
         """Return `db.graph()`."""
         return self.get("graph", lambda db: db.graph(), 60.0)
 
-    def recent(self) -> list[RecentRefresh]:
-        """Return `db.recent_refreshes()` of the last hour."""
-        return self.get("recent", lambda db: db.recent_refreshes(60), 5.0)
+    def per_minute(self) -> list[RefreshCount]:
+        """Return `db.refreshes_per_minute()` of the last hour."""
+        return self.get("refreshes 60", lambda db: db.refreshes_per_minute(60), 5.0)

@@ -76,13 +76,13 @@ def sources(here: Here) -> object:
     return here.facts.get("sources", lambda db: db.sources(), 60.0)
 
 
-@routes.get("/recent_refreshes", response_model=answer_of(StreamTables.recent_refreshes))
-def recent_refreshes(
+@routes.get("/refreshes_per_minute", response_model=answer_of(StreamTables.refreshes_per_minute))
+def refreshes_per_minute(
     here: Here, minutes: Annotated[int, Query(ge=1, le=1440, description="How far back.")] = 60
 ) -> object:
-    """Return the refreshes of all tables in the last minutes, oldest first."""
-    name = f"recent {minutes}"
-    return here.facts.get(name, lambda db: db.recent_refreshes(minutes), 5.0)
+    """Return how many refreshes began in each of the last minutes, by outcome, oldest first."""
+    name = f"refreshes {minutes}"
+    return here.facts.get(name, lambda db: db.refreshes_per_minute(minutes), 5.0)
 
 
 @routes.get("/history/{name}", response_model=list[Recorded])

@@ -490,17 +490,22 @@ class RefreshContract:
         assert found[a.id] == catalog.history(a.id, 1)[0]
         assert found[b.id] == newest
 
-    def test_refreshes_since_a_moment_come_oldest_first(self, catalog: Catalog):
+    def test_refreshes_are_counted_by_minute_and_state(self, catalog: Catalog):
         a, b = (catalog.create_stream_table(stream_table(name), ()) for name in "ab")
-        for table, minute in ((a, 1), (b, 2), (a, 3), (b, 4)):
-            catalog.begin_refresh(record(table.id, started_at=at(minute)))
-        found = catalog.refreshes_since(at(1))
-        assert [(item.stream_table_id, item.started_at) for item in found] == [
-            (b.id, at(2)),
-            (a.id, at(3)),
-            (b.id, at(4)),
+        for table, minute, state in (
+            (a, 0.9, "applied"),
+            (a, 2.1, "applied"),
+            (b, 2.9, "applied"),
+            (b, 2.5, "failed"),
+            (b, 61.0, "running"),
+        ):
+            catalog.begin_refresh(record(table.id, started_at=at(minute), state=state))
+        assert catalog.refreshes_per_minute(at(1)) == [
+            (at(2), "applied", 2),
+            (at(2), "failed", 1),
+            (at(61), "running", 1),
         ]
-        assert catalog.refreshes_since(at(4)) == ()
+        assert catalog.refreshes_per_minute(at(62)) == []
 
     def test_the_mark_moves_with_each_start_and_end(self, catalog: Catalog):
         table = catalog.create_stream_table(stream_table("a"), ())

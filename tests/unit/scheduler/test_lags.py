@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import rmtree
 
 import pyarrow as pa
 import pytest
 
+from streamtables.engine.describe import describe
 from streamtables.errors import ConfigError
 from streamtables.scheduler.lags import TableLag
 from streamtables.scheduler.stored_rows import StoredRows
@@ -75,27 +76,30 @@ def test_a_failure_is_told_with_its_code(shop: WebWarehouse):
     assert lag_of(shop, "sales.large").last_error is None
 
 
-def test_recent_refreshes_are_bounded(shop: WebWarehouse):
-    started = shop.db.recent_refreshes(60)
-    assert [item.started_at for item in started] == sorted(item.started_at for item in started)
-    since = datetime.now(UTC) - timedelta(minutes=5)
-    assert all(item.started_at > since for item in shop.db.recent_refreshes(4))
+def test_refreshes_are_counted_by_minute_and_outcome(shop: WebWarehouse):
+    found = shop.db.refreshes_per_minute(60)
+    expected = Counter(
+        (record.started_at.replace(second=0, microsecond=0), record.outcome)
+        for table in shop.db.stream_tables()
+        for record in shop.db.history(table.name)
+    )
+    assert {(item.minute, item.outcome): item.refreshes for item in found} == expected
+    assert len(expected) > 10
+    assert [item.minute for item in found] == sorted(item.minute for item in found)
+    assert sum(item.refreshes for item in shop.db.refreshes_per_minute(2)) < len(expected)
     for minutes in (0, 1441):
         with pytest.raises(ConfigError):
-            shop.db.recent_refreshes(minutes)
+            shop.db.refreshes_per_minute(minutes)
 
 
 def test_rows_are_counted_once_per_version(shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch):
-    from streamtables.scheduler import stored_rows
-
     described: list[str] = []
-    describe = stored_rows.describe
 
     def counted(location: str):
         described.append(location)
         return describe(location)
 
-    monkeypatch.setattr(stored_rows, "describe", counted)
+    monkeypatch.setattr("streamtables.scheduler.stored_rows.describe", counted)
     rows, place = StoredRows(), shop.db._catalog.stream_table("sales.large").location
     assert [rows.of(place), rows.of(place)] == [2, 2]
     assert len(described) == 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -80,7 +80,7 @@ def test_a_closed_namespace_is_one_box_per_level_and_opens(client: TestClient):
 
 
 def test_a_thousand_tables_are_shown_and_searched(
-    tmp_path: Path, record_property: pytest.RecordProperty
+    tmp_path: Path, record_property: Callable[[str, object], None]
 ):
     with StreamTables(tmp_path / "warehouse") as db:
         fill_catalog(db)

@@ -98,7 +98,7 @@ def test_validate_explains_without_creating(client: TestClient, shop: WebWarehou
         ("/api/events?name=nowhere", 404, "ST-1302"),
         ("/api/read_rows/people.never", 409, "ST-1405"),
         ("/api/read_rows/sales.revenue?limit=0", 422, "http-422"),
-        ("/api/recent_refreshes?minutes=99999", 422, "http-422"),
+        ("/api/refreshes_per_minute?minutes=99999", 422, "http-422"),
         ("/api/jobs/nothing", 404, "http-404"),
         ("/api/nothing", 404, "http-404"),
     ],

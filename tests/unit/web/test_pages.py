@@ -86,7 +86,7 @@ def test_the_overview_says_what_needs_a_person_and_the_remedy(client: TestClient
 
 
 def test_the_overview_counts_refreshes_of_the_last_hour(client: TestClient, shop: WebWarehouse):
-    count = len(shop.db.recent_refreshes(60))
+    count = sum(item.refreshes for item in shop.db.refreshes_per_minute(60))
     assert count > 10
     assert f"{count} in the last hour" in text_of(client.get("/").text)
 

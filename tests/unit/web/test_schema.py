@@ -24,7 +24,7 @@ OPERATIONS = [
     for routes in (json_facts.routes, json_actions.routes)
     for route in routes.routes
     if isinstance(route, APIRoute) and route.include_in_schema
-    for method in route.methods
+    for method in route.methods or ()
 ]
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance]
 

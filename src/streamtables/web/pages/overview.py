@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from streamtables.answers import RecentRefresh, TableLag, TableStatus
+from streamtables.answers import RefreshCount, TableLag, TableStatus
 from streamtables.web.conditions import WORDS, Word, condition_of
 from streamtables.web.drawing.charts import Chart, Point, line_chart, stacked_bars
 from streamtables.web.facts import Facts
@@ -48,7 +48,7 @@ def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") ->
     rows = table_rows(facts)
     counts = Counter(condition for _, _, condition in rows)
     needs = list(_needs(rows, shared))
-    recent = facts.recent()
+    recent = facts.per_minute()
     worst = max((lag.lag_seconds or 0.0 for _, lag, _ in rows), default=0.0)
     return render(
         "overview.html",
@@ -64,7 +64,7 @@ def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") ->
         behind=sum(1 for _, lag, _ in rows if lag.standing == "behind"),
         lag_chart=lag_chart(shared.samples.of(), worst, _LAGS),
         refresh_chart=refresh_chart(recent, datetime.now(UTC)),
-        recent=len(recent),
+        recent=sum(count.refreshes for count in recent),
         standstills=facts.get("standstills", lambda db: db.standstills(), 30.0),
     )
 
@@ -88,7 +88,7 @@ def listed(rows: Sequence[Row], text: str) -> list[Row]:
     return sorted(found, key=lambda row: order.index(row[2]))[:LISTED_AT_MOST]
 
 
-def health(counts: Counter[str], total: int) -> tuple[str, str]:
+def health(counts: Mapping[Word, int], total: int) -> tuple[str, str]:
     """Return how all is in one line, with the condition that colours it."""
     if not total:
         return "fresh", "No stream table is defined yet."
@@ -165,13 +165,16 @@ def lag_chart(
     return line_chart(points, now - timedelta(minutes=MINUTES), now, label, marks)
 
 
-def refresh_chart(recent: Sequence[RecentRefresh], now: datetime) -> Chart:
+def refresh_chart(recent: Sequence[RefreshCount], now: datetime) -> Chart:
     """Return refreshes per minute over the last hour, by how they ended."""
     minutes = [Counter[str]() for _ in range(MINUTES)]
-    for refresh in recent:
-        ago = int((now - refresh.started_at).total_seconds() // 60)
-        if 0 <= ago < MINUTES:
-            minutes[MINUTES - 1 - ago][_OUTCOMES.get(refresh.outcome, "other")] += 1
+    this = now.replace(second=0, microsecond=0)
+    for count in recent:
+        ago = round((this - count.minute).total_seconds() / 60)
+        # A clock that is ahead of ours is in its last minute.
+        place = MINUTES - 1 - max(ago, 0)
+        if place >= 0:
+            minutes[place][_OUTCOMES.get(count.outcome, "other")] += count.refreshes
     kinds = (*_OUTCOMES.values(), "other")
     columns = [[(kind, minute[kind]) for kind in kinds] for minute in minutes]
     return stacked_bars(columns, "Refreshes in each minute of the last hour")
