@@ -91,7 +91,7 @@ def an_hour_of_samples(shop: WebWarehouse) -> LagSamples:
     revenue, large = lags["sales.revenue"], lags["sales.large"]
     for number in range(600, 0, -1):
         behind = [
-            replace(revenue, lag_seconds=float(number * 6 % 180)),
+            replace(revenue, lag_seconds=float((600 - number) * 6 % 180)),
             replace(large, lag_seconds=25 + 15 * sin(number / 40)),
         ]
         samples.add(behind, now - timedelta(seconds=6 * number))
