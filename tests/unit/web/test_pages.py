@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
+from streamtables.errors import UnknownNameError
 from streamtables.web.conditions import WORDS, condition_of
 from streamtables.web.rendering import PAGES, seconds
 from tests.support.web_warehouse import WebWarehouse
+from tests.unit.web.conftest import shared
 
 ADDRESSES = [address for address, _ in PAGES] + [
     "/tables/sales.revenue",
@@ -211,3 +214,47 @@ def test_every_class_of_a_plan_has_its_colour_in_our_style_sheet(client: TestCli
     sheet = client.get("/static/app.css").text
     for name in re.findall(r"^\.(\w+) ", _STYLE, re.MULTILINE):
         assert f".plan .{name} " in sheet, name
+
+
+def test_a_table_that_is_newer_than_what_is_kept_has_its_page(
+    own_client: TestClient, own_shop: WebWarehouse
+):
+    facts = shared(own_client).facts
+    kept = facts.status(), facts.lags()
+    own_shop.db.create("newer", "SELECT id FROM orders")
+    facts.__dict__.update(status=lambda: kept[0], lags=lambda: kept[1])
+    assert "newer" in text_of(own_client.get("/tables/newer").text)
+
+
+def test_many_refused_tables_are_not_all_compiled(
+    own_client: TestClient, own_shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[str] = []
+    explain = own_shop.db.explain
+
+    def counted(name: str):
+        asked.append(name)
+        return explain(name)
+
+    monkeypatch.setattr(own_shop.db, "explain", counted)
+    monkeypatch.setattr("streamtables.web.pages.overview._EXPLAINED_AT_MOST", 1)
+    own_shop.db.create("also", "SELECT id, uuid() AS u FROM customers")
+    own_shop.fill("also", pa.table({"id": [1]}), reason_code="not-incremental",
+                  reason_text='"uuid" may give another answer each time')  # fmt: skip
+    text = text_of(own_client.get("/").text)
+    assert len(asked) == 1
+    assert "people.sampled" in text
+    assert "also" in text
+    assert "kept by full refreshes: " in text
+
+
+def test_a_query_that_no_longer_compiles_does_not_take_the_pages_away(
+    own_client: TestClient, own_shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch
+):
+    def broken(name: str):
+        raise UnknownNameError('there is no column "gone"', hint="Alter the query.")
+
+    monkeypatch.setattr(own_shop.db, "explain", broken)
+    assert "people.sampled" in text_of(own_client.get("/").text)
+    text = text_of(own_client.get("/tables/people.sampled").text)
+    assert 'ST-1102: there is no column "gone"' in text

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from streamtables.answers import RefreshCount, TableLag, TableStatus
+from streamtables.errors import StreamTablesError
 from streamtables.web.conditions import WORDS, Word, condition_of
 from streamtables.web.drawing.charts import Chart, Point, line_chart, stacked_bars
 from streamtables.web.facts import Facts
@@ -23,6 +24,8 @@ routes = APIRouter(include_in_schema=False)
 MINUTES = 60
 LISTED_AT_MOST = 200
 _NEEDED_AT_MOST = 50
+_EXPLAINED_AT_MOST = 20
+_MEANT = "Change the query, or set mode = 'full' to say that this is meant."
 _LAGS = "The longest lag of all tables over the last hour"
 _OUTCOMES = {"applied": "applied", "no-change": "no-change", "failed": "failed"}
 
@@ -120,9 +123,16 @@ def _needs(rows: Sequence[Row], shared: Shared) -> Iterable[Need]:
             yield _need(status, lag, word)
         elif status.state == "needs-rebuild":
             yield Need(status.name, word, status.reason or "", "Its next refresh rebuilds it.")
-    for status, lag, word in rows:
-        if lag.last_reason_code == "not-incremental" and status.mode == "auto":
-            yield _refused(status, word, shared)
+    refused = [
+        (status, word)
+        for status, lag, word in rows
+        if lag.last_reason_code == "not-incremental" and status.mode == "auto"
+    ]
+    for place, (status, word) in enumerate(refused):
+        # To explain is to compile; beyond some the reason of the last refresh has to do.
+        found = _refusal(status.name, shared) if place < _EXPLAINED_AT_MOST else {}
+        what = f"kept by full refreshes: {found.get('message') or status.last_reason or ''}"
+        yield Need(status.name, word, what, str(found.get("hint") or _MEANT))
 
 
 def _need(status: TableStatus, lag: TableLag, word: Word) -> Need:
@@ -145,14 +155,15 @@ def _need(status: TableStatus, lag: TableLag, word: Word) -> Need:
     return Need(status.name, word, what, remedy)
 
 
-def _refused(status: TableStatus, word: str, shared: Shared) -> Need:
-    name = status.name
-    found = shared.facts.get(f"explain {name}", lambda db: db.explain(name), 600.0).data
+def _refusal(name: str, shared: Shared) -> Mapping[str, object]:
+    """Return the first reason why a query is not incremental; nothing where nobody can tell."""
+    try:
+        found = shared.facts.get(f"explain {name}", lambda db: db.explain(name), 600.0).data
+    except StreamTablesError:
+        # Its own page says what is wrong with it.
+        return {}
     refusals = found.get("refusals")
-    first = refusals[0] if isinstance(refusals, list) and refusals else {}
-    hint = first.get("hint") or "Change the query, or set mode = 'full' to say that this is meant."
-    what = f"kept by full refreshes: {first.get('message', status.last_reason or '')}"
-    return Need(name, word, what, str(hint))
+    return refusals[0] if isinstance(refusals, list) and refusals else {}
 
 
 def lag_chart(

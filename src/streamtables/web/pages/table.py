@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from streamtables.answers import RefreshRecord, StreamTable
+from streamtables.answers import RefreshRecord, StreamTable, TableLag, TableStatus
 from streamtables.api import StreamTables
 from streamtables.errors import StreamTablesError
 from streamtables.web.conditions import WORDS, condition_of
 from streamtables.web.drawing.plan_picture import plan_picture
 from streamtables.web.drawing.step_bars import step_bar, step_classes
-from streamtables.web.faults import Fault, fault_of
+from streamtables.web.faults import Fault, RefusedError, fault_of
 from streamtables.web.pages.overview import lag_chart
 from streamtables.web.plain import to_json
 from streamtables.web.rendering import render
@@ -25,6 +26,7 @@ from streamtables.web.sql_text import coloured_sql
 
 routes = APIRouter(include_in_schema=False)
 SHOWN = 25
+N = TypeVar("N", TableLag, TableStatus)
 SAMPLE = 20
 
 
@@ -44,8 +46,8 @@ def table(request: Request, name: str) -> str:
     shared = shared_of(request)
     definition = _definition(shared, name)
     name = definition.name
-    status = next(item for item in shared.facts.status() if item.name == name)
-    lag = next(item for item in shared.facts.lags() if item.name == name)
+    status = _named(name, shared.facts.status(), shared.db.status)
+    lag = _named(name, shared.facts.lags(), shared.db.lags)
     history = shared.facts.get(f"history {name}", lambda db: db.history(name, SHOWN), 5.0)
     word = condition_of(status, lag)
     applied = [r.finished_at for r in history if r.outcome == "applied" and r.finished_at]
@@ -90,8 +92,6 @@ def _shown(value: object) -> str | None:
     plain = to_json(value)
     if plain is None or isinstance(plain, str):
         return plain
-    import json
-
     return json.dumps(plain, ensure_ascii=False)
 
 
@@ -100,6 +100,15 @@ def _definition(shared: Shared, name: str) -> StreamTable:
     found = next((item for item in tables if item.name.lower() == name.lower()), None)
     # An unknown name is refused by the API, which knows the closest one.
     return found or _asked(shared.db, name)
+
+
+def _named(name: str, kept: Sequence[N], ask: Callable[[], Sequence[N]]) -> N:
+    """Return what is said of one table; what is kept may be older than the table."""
+    found = next((item for item in kept if item.name == name), None)
+    found = found or next((item for item in ask() if item.name == name), None)
+    if found is not None:
+        return found
+    raise RefusedError(409, f'"{name}" is being changed', hint="Load the page again.")
 
 
 def _asked(db: StreamTables, name: str) -> StreamTable:
