@@ -2,11 +2,11 @@
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
-# Tests that need neither Spark nor a server, nor a long time.
-QUICK := not spark and not postgres and not crash and not slow and not bench
+# Tests that need neither Spark nor a server nor a browser, nor a long time.
+QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs constraints clean
+.PHONY: help setup demo browser test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,10 @@ check: export STREAMTABLES_SKIP_JAVA = 1
 check: setup lint ## what every change must pass: lint and the tests without Spark, a few minutes
 	@$(PYTEST) -q -m "$(QUICK)" $(ARGS)
 
-test: setup lint ## all but the long cases, Spark included, in two processes; the last line sums up
+browser: ## a browser for the tests of the web pages, where it can be installed
+	@scripts/setup.sh browser
+
+test: setup browser lint ## all but the long cases, Spark included, in two processes; the last line sums up
 	@$(BIN)/python scripts/run_tests.py --hypothesis-profile=ci $(ARGS)
 
 test-long: setup ## what takes too long on Spark for every change

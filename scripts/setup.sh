@@ -2,6 +2,7 @@
 # Prepare this folder for work: virtual environment, pinned packages, Java, jars.
 # Running it again does only what is missing; a stamp in .venv, keyed by the pinned versions, tells.
 #
+#   scripts/setup.sh browser               install Chromium too, for the tests of the web pages
 #   PYTHON=python3.12 scripts/setup.sh     choose the interpreter
 #   STREAMTABLES_SKIP_JAVA=1               leave Java and the jars alone (no Spark)
 
@@ -29,16 +30,29 @@ java_major() {
     "$java_command" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1
 }
 
-install_java() {
+# Install a package of the system where that is allowed: as root, or by sudo without a password.
+install_package() {
     command -v apt-get >/dev/null 2>&1 || return 1
     if [ "$(id -u)" = 0 ]; then as_root=""
     elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then as_root="sudo -n"
     else return 1; fi
-    say "setup: installing Java 17 (openjdk-17-jre-headless)"
+    say "setup: installing $2 ($1)"
     export DEBIAN_FRONTEND=noninteractive
     $as_root apt-get update -qq >/dev/null 2>&1 || true
-    $as_root apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1
+    $as_root apt-get install -y -qq --no-install-recommends "$1" >/dev/null 2>&1
 }
+
+install_java() { install_package openjdk-17-jre-headless "Java 17"; }
+
+has_browser() {
+    for candidate in chromium chromium-browser google-chrome; do
+        command -v "$candidate" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+# Only the tests of the pages need it, and they say so where it is missing.
+setup_browser() { has_browser || install_package chromium "a browser" || true; }
 
 setup_packages() {
     if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c "$new_enough" 2>/dev/null; then
@@ -81,3 +95,4 @@ if [ -z "${STREAMTABLES_SKIP_JAVA:-}" ]; then
     setup_java
     setup_jars
 fi
+if [ "${1:-}" = browser ]; then setup_browser; fi

@@ -26,7 +26,7 @@ else is measured is in [benchmarks.md](benchmarks.md).
 def rendered(results: Path = RESULTS, sections: Sequence[Section] = SECTIONS) -> dict[str, str]:
     """Return the page and its pictures, by their paths in the project."""
     lines = ["# Performance of refreshes", "", NOTICE, "", prose(ABOUT), ""]
-    found = {}
+    found: dict[str, str] = {}
     for section in sections:
         shown = section.render(kept(section.stem, results))
         lines += shown.lines

@@ -68,6 +68,7 @@ from streamtables.statements import run_statement
 from streamtables.upkeep import Tidying
 from streamtables.views_and_functions import ViewsAndFunctions
 from streamtables.visible_in_spark import visible_in
+from streamtables.watching import Watching
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +82,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Monitoring, Scheduling, Tidying, ViewsAndFunctions):
+class StreamTables(Caches, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(

@@ -27,6 +27,7 @@ _OTHER_VARIABLES = frozenset(
         "STREAMTABLES_SKIP_JAVA",
         "STREAMTABLES_WAREHOUSE",
         "STREAMTABLES_FAIL_POINT",
+        "STREAMTABLES_TEST_PICTURES",
         "STREAMTABLES_TEST_POSTGRES_BIN",
     }
 )
@@ -325,6 +326,12 @@ class Settings:
     )
     snapshot_parts: int = _whole(
         8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
+    )
+    web_token: str = _secret(
+        pattern=r"|\$\{(env|file):[^}]+\}|[!-~]{16,200}",
+        form="16 to 200 visible characters, or a reference to a secret",
+        help="What a request to the web pages must bring to change anything; made at each start "
+        "where none is set.",
     )
     webhook_retries: int = _whole(
         3, low=0, high=100, help="How often a notice to the webhook is tried again."

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from pathlib import Path
 
-from streamtables.compiler.algebra import (
-    OPERATORS,
-    Distinct,
-    InnerJoin,
-    Keyed,
-    Node,
-    Probe,
-    Recursive,
-)
-from streamtables.compiler.frontend import functions
 from streamtables.compiler.plan import compile_sql
 from streamtables.compiler.plan_text import plan_lines
+from streamtables.sql_support import sql_support
 from tests.cases.reader import Case, Refresh, Rejection, View, read_cases
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,26 +43,13 @@ def page() -> str:
 
 def _operators() -> str:
     lines = ["## Operators", "", "| operator | kind | what it does |", "|---|---|---|"]
-    for operator in OPERATORS:
-        text = inspect.getdoc(sys.modules[operator.__module__]) or ""
-        first = text.splitlines()[0].rstrip(".")
-        lines.append(f"| {operator.__name__} | {_kind(operator)} | {first} |")
+    for operator in sql_support().operators:
+        lines.append(f"| {operator.name} | {operator.kind} | {operator.summary} |")
     return "\n".join(lines)
 
 
-def _kind(operator: type[Node]) -> str:
-    if issubclass(operator, Probe):
-        return "linear in the left input, keyed in the right; whole without an equality"
-    if issubclass(operator, Keyed):
-        return "keyed" if operator is Distinct else "keyed; whole without groups"
-    if operator is Recursive:
-        return "linear in the base, whole in what the step reads"
-    return "multilinear" if operator is InnerJoin else "linear"
-
-
 def _aggregates() -> str:
-    known = sorted(functions.MAINTAINED_AGGREGATES)
-    listed = ", ".join(f"`{name}`" for name in known)
+    listed = ", ".join(f"`{name}`" for name in sql_support().aggregates)
     return (
         f"## Aggregates\n\n{listed}; each with DISTINCT and with FILTER. COUNT, SUM and AVG of exact\n"
         "numbers at the root are kept by adding to a stored state; the others compute the groups that\n"

@@ -62,19 +62,7 @@ class RefreshRecords:
             .limit(limit)
         )
         with self._database.reading() as connection:
-            return tuple(_record(row) for row in connection.execute(statement))
-
-    def last_refreshes(self) -> dict[InputId, RefreshRecord]:
-        """Return the last refresh of every stream table that has had one, with one statement."""
-        newest_first = (refreshes.c.started_at.desc(), refreshes.c.id.desc())
-        rank = func.row_number().over(
-            partition_by=refreshes.c.stream_table_id, order_by=newest_first
-        )
-        ranked = select(refreshes.c.id, rank.label("rank")).subquery()
-        last = select(ranked.c.id).where(ranked.c.rank == 1)
-        with self._database.reading() as connection:
-            rows = connection.execute(select(refreshes).where(refreshes.c.id.in_(last)))
-            return {InputId(row.stream_table_id): _record(row) for row in rows}
+            return tuple(record_of(row) for row in connection.execute(statement))
 
     def running_refreshes(self, process_prefix: str = "") -> tuple[RefreshRecord, ...]:
         """Return the refreshes that nobody has ended, oldest first.
@@ -88,7 +76,7 @@ class RefreshRecords:
             .order_by(refreshes.c.started_at, refreshes.c.id)
         )
         with self._database.reading() as connection:
-            return tuple(_record(row) for row in connection.execute(statement))
+            return tuple(record_of(row) for row in connection.execute(statement))
 
     def prune_history(self, keep: int) -> int:
         """Delete all but the last `keep` ended refreshes of each table; return how many went."""
@@ -116,5 +104,6 @@ def _row(record: RefreshRecord) -> dict[str, Any]:
     return {name: getattr(record, name) for name in _FIELDS}
 
 
-def _record(row: Row[Any]) -> RefreshRecord:
+def record_of(row: Row[Any]) -> RefreshRecord:
+    """Return a row of the table of refreshes as a value."""
     return RefreshRecord(**row._mapping)

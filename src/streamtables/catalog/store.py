@@ -5,6 +5,7 @@
     library_changes.py      views and functions: add, replace, drop
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
+    recent.py               what happened lately in all tables
     leases.py               who leads
     rules.py                what people say holds tables back
     events.py               what people should know
@@ -33,6 +34,7 @@ from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
 from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.plan_records import PlanRecords
+from streamtables.catalog.recent import RecentActivity
 from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
@@ -49,6 +51,7 @@ class Catalog(
     LibraryChanges,
     Standings,
     RefreshRecords,
+    RecentActivity,
     Leases,
     Events,
     Epochs,

@@ -43,6 +43,7 @@ from streamtables.cli.refresh import refresh
 from streamtables.cli.repair import repair
 from streamtables.cli.run import run
 from streamtables.cli.screen import at_terminal, show_line
+from streamtables.cli.serve import serve
 from streamtables.cli.source import add, list_sources
 from streamtables.cli.source import drop as drop_source
 from streamtables.cli.sql import sql
@@ -59,7 +60,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair, maintain),
-    "Look": (status, top, metrics, events, read, history, explain, verify),
+    "Look": (status, top, serve, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from threading import Timer
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from streamtables.cli.failures import BAD_ANSWER
 from streamtables.cli.invocation import Warehouse, opened
 from streamtables.cli.refresh import show_refreshes
 from streamtables.cli.screen import at_terminal, show_line
+from streamtables.cli.serve import as_api, show_opened
 
 
 def run(
@@ -29,6 +31,16 @@ def run(
         typer.Option(
             "--metrics-port",
             help="Answer scrapes of this machine at /metrics on this port; 0 takes a free one.",
+            show_default=False,
+            min=0,
+            max=65_535,
+        ),
+    ] = None,
+    serve: Annotated[
+        int | None,
+        typer.Option(
+            help="Serve the web pages on this port of this machine beside it.",
+            metavar="PORT",
             show_default=False,
             min=0,
             max=65_535,
@@ -49,8 +61,18 @@ def run(
                 raise typer.Exit(BAD_ANSWER)
             return
         show_line("keeping all stream tables fresh; Ctrl-C or SIGTERM ends it")
-        _until_told(db, seconds)
+        with _pages(db, serve):
+            _until_told(db, seconds)
     show_line("ended: nothing is half done")
+
+
+def _pages(db: Database, port: int | None) -> AbstractContextManager[None]:
+    """Return the pages beside the scheduler, where somebody asked for them."""
+    if port is None:
+        return nullcontext()
+    from streamtables.web.serving import Address, served_beside
+
+    return served_beside(as_api(db), Address(port=port), show_opened)
 
 
 def _until_told(db: Database, seconds: float | None) -> None:

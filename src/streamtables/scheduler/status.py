@@ -9,13 +9,11 @@ from datetime import datetime
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import RefreshRecord, StreamTable
 from streamtables.catalog.scheduler_models import Event
-from streamtables.engine.delta_log import DeltaLog
-from streamtables.engine.describe import describe
-from streamtables.errors import StreamTablesError
-from streamtables.positions import InputId, Version
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.holds import STOPPED
+from streamtables.scheduler.lags import LagReader, TableLag
+from streamtables.scheduler.stored_rows import STORED_ROWS
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class TableStatus:
     lag_seconds: float | None
     """For how long the oldest change that it lacks has been in its source's log; 0 with none.
 
-    None before the first fill, and where the log no longer tells.
+    At least so long, where the log has lost entries; None before the first fill.
     """
     next_due_at: datetime | None
     """When its schedule wants it next; None for one that never starts by itself."""
@@ -53,13 +51,8 @@ def statuses(
     catalog, now = around.catalog, around.clock()
     book = Book.of(snapshot, catalog.rules(), now)
     last, held = catalog.last_refreshes(), catalog.last_events(("held", "released"))
-    versions: dict[InputId, Version | None] = {}
-    found = []
-    for table in tables:
-        behind = _is_behind(table, snapshot, around, versions)
-        lag = _lag(table, snapshot, versions, now) if behind else 0.0
-        found.append(_status(table, book, last.get(table.id), held, behind, lag))
-    return found
+    lags = LagReader(snapshot, around, last)
+    return [_status(table, book, last.get(table.id), held, lags.of(table)) for table in tables]
 
 
 def _status(
@@ -67,8 +60,7 @@ def _status(
     book: Book,
     last: RefreshRecord | None,
     held: Mapping[str, Event],
-    behind: bool,
-    lag_seconds: float | None,
+    lag: TableLag,
 ) -> TableStatus:
     standing = book.standings.get(table.id)
     hold = held.get(table.id)
@@ -80,76 +72,17 @@ def _status(
         mode=table.mode,
         schedule=table.schedule,
         tier=table.tier,
-        rows=_stored_rows(table) if standing else None,
+        rows=STORED_ROWS.of(table.location) if standing else None,
         version=int(standing.version) if standing else None,
         last_mode=last.mode if last else None,
         last_reason=last.reason_text if last else None,
         last_refreshed_at=last.finished_at if last else None,
         seconds=last.seconds if last else None,
-        changes_pending=behind,
-        lag_seconds=lag_seconds,
+        changes_pending=lag.standing != "current",
+        lag_seconds=lag.lag_seconds,
         next_due_at=entry.due_at(entry.last_started or table.created_at)
         if entry.runs_by_itself and not entry.follows_changes
         else None,
         waits_for=waits,
         reason=table.state_reason or None,
     )
-
-
-def _is_behind(
-    table: StreamTable,
-    snapshot: CatalogSnapshot,
-    around: Surroundings,
-    versions: dict[InputId, Version | None],
-) -> bool:
-    standing = snapshot.standings.get(table.id)
-    if standing is None or snapshot.needs_fill(table.id):
-        return True
-    for root in snapshot.definitions.roots(table.id):
-        consumed = standing.base_frontier.get(root)
-        if root not in versions:
-            versions[root] = _version(root, consumed, snapshot, around)
-        found = versions[root]
-        if found is None or consumed is None or found > consumed:
-            return True
-    return False
-
-
-def _lag(
-    table: StreamTable,
-    snapshot: CatalogSnapshot,
-    versions: Mapping[InputId, Version | None],
-    now: datetime,
-) -> float | None:
-    """Return the age of the oldest commit that a table lacks, as the logs of its sources tell."""
-    standing = snapshot.standings.get(table.id)
-    if standing is None:
-        return None
-    lags = []
-    for root in snapshot.definitions.roots(table.id):
-        consumed, found = standing.base_frontier.get(root), versions.get(root)
-        if consumed is not None and found is not None and found > consumed:
-            entry = DeltaLog(snapshot.sources[root].location).entry(Version(consumed + 1))
-            if entry is None:
-                return None
-            lags.append(now.timestamp() - entry.timestamp_ms / 1_000)
-    return max(0.0, *lags) if lags else None
-
-
-def _version(
-    root: InputId, consumed: Version | None, snapshot: CatalogSnapshot, around: Surroundings
-) -> Version | None:
-    try:
-        return around.watch.look(snapshot.sources[root], consumed).version
-    except StreamTablesError:
-        # A source that cannot be read is shown by the refresh that fails on it.
-        return None
-
-
-def _stored_rows(table: StreamTable) -> int | None:
-    """Return how many rows a table holds, as its log tells; no row is read."""
-    try:
-        return describe(table.location).rows
-    except StreamTablesError:
-        # A table that cannot be opened is shown by its next refresh.
-        return None

@@ -477,6 +477,49 @@ class RefreshContract:
         assert [r.started_at for r in catalog.history(a.id)] == [at(4), at(3), at(-9)]
         assert len(catalog.history(b.id)) == 1
 
+    def test_the_last_refresh_of_each_table_is_found(self, catalog: Catalog):
+        a, b, c = (catalog.create_stream_table(stream_table(name), ()) for name in "abc")
+        for table in (a, b):
+            for minute in (1, 3, 2):
+                catalog.begin_refresh(record(table.id, started_at=at(minute)))
+        newest = record(b.id, started_at=at(9), state="failed", finished_at=at(10))
+        catalog.finish_refresh(newest, None)
+        found = catalog.last_refreshes()
+        assert set(found) == {a.id, b.id}
+        assert c.id not in found
+        assert found[a.id] == catalog.history(a.id, 1)[0]
+        assert found[b.id] == newest
+
+    def test_refreshes_are_counted_by_minute_and_state(self, catalog: Catalog):
+        a, b = (catalog.create_stream_table(stream_table(name), ()) for name in "ab")
+        for table, minute, state in (
+            (a, 0.9, "applied"),
+            (a, 2.1, "applied"),
+            (b, 2.9, "applied"),
+            (b, 2.5, "failed"),
+            (b, 61.0, "running"),
+        ):
+            catalog.begin_refresh(record(table.id, started_at=at(minute), state=state))
+        assert catalog.refreshes_per_minute(at(1)) == [
+            (at(2), "applied", 2),
+            (at(2), "failed", 1),
+            (at(61), "running", 1),
+        ]
+        assert catalog.refreshes_per_minute(at(62)) == []
+
+    def test_the_mark_moves_with_each_start_and_end(self, catalog: Catalog):
+        table = catalog.create_stream_table(stream_table("a"), ())
+        marks = [catalog.activity_mark()]
+        begun = record(table.id, started_at=at(1))
+        catalog.begin_refresh(begun)
+        marks.append(catalog.activity_mark())
+        catalog.finish_refresh(dataclasses.replace(begun, state="failed", finished_at=at(2)), None)
+        marks.append(catalog.activity_mark())
+        catalog.set_state(table.id, "paused", "a reason", at=at(3))
+        marks.append(catalog.activity_mark())
+        assert len(set(marks)) == 4
+        assert catalog.activity_mark() == marks[-1]
+
 
 class PlanRecordContract:
     def test_a_record_comes_back_under_its_whole_name_only(self, catalog: Catalog):

@@ -1,0 +1,1 @@
+"""One file per page: what it shows, from facts to template."""
