@@ -122,12 +122,8 @@ def _too_large(entries: Sequence[LogEntry], changing: Sequence[LogEntry], limit:
 
 def _feed_rows(entry: LogEntry) -> int:
     """Return how many rows the feed of a commit has at least, as far as its metrics tell."""
-    metrics = entry.metrics
-    updated = metrics.get("numUpdatedRows", 0) + metrics.get("numTargetRowsUpdated", 0)
-    merged = metrics.get("numTargetRowsInserted", 0) + metrics.get("numTargetRowsDeleted", 0)
-    deleted = metrics.get("numDeletedRows", 0)
-    if updated or merged or deleted:
-        return 2 * updated + merged + deleted
+    if (told := entry.told_rows) is not None:
+        return told
     return (entry.rows_added or 0) if entry.files_removed == 0 else 0
 
 

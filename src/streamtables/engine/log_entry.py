@@ -15,6 +15,19 @@ from streamtables.positions import CommitStamp, InputId, Version
 Json = dict[str, object]
 
 
+# Rows that were updated, merged and deleted, as Spark and deltalake name them.
+_ROW_METRICS = (
+    ("numUpdatedRows", "numTargetRowsUpdated", "num_updated_rows", "num_target_rows_updated"),
+    (
+        "numTargetRowsInserted",
+        "numTargetRowsDeleted",
+        "num_target_rows_inserted",
+        "num_target_rows_deleted",
+    ),
+    ("numDeletedRows", "num_deleted_rows"),
+)
+
+
 @dataclass(frozen=True)
 class LogEntry:
     """What one commit says about itself and about the table."""
@@ -40,6 +53,8 @@ class LogEntry:
     rows_removed: int | None = 0
     # Bytes that a reader of the change feed has to open for this commit.
     feed_bytes: int = 0
+    # Whether they are those of change files, and not of the files that came and went.
+    has_change_files: bool = False
     # Why deltalake would read the change feed of this commit wrongly, if it would.
     feed_hazard: str | None = None
 
@@ -47,6 +62,28 @@ class LogEntry:
     def is_maintenance(self) -> bool:
         """Whether the commit moved or described data and changed neither rows nor schema."""
         return not self.changes_rows and self.schema_string is None
+
+    @property
+    def told_rows(self) -> int | None:
+        """How many rows came and went by the commit's own metrics; an update is one of each."""
+        updated, merged, deleted = (
+            sum(self.metrics.get(name, 0) for name in names) for names in _ROW_METRICS
+        )
+        return 2 * updated + merged + deleted or None
+
+    @property
+    def changed_rows(self) -> int | None:
+        """About how many rows came and went; None where the entry does not tell."""
+        if not self.changes_rows:
+            return 0
+        if (told := self.told_rows) is not None:
+            return told
+        if self.has_change_files and self.rows_added and self.bytes_added:
+            # As many as change files of their size hold, if a row takes what it takes elsewhere.
+            return round(self.rows_added * self.feed_bytes / self.bytes_added)
+        if self.rows_added is None or self.rows_removed is None:
+            return None
+        return self.rows_added + self.rows_removed
 
 
 def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
@@ -82,6 +119,7 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
         rows_added=_rows(changing),
         rows_removed=_rows(leaving),
         feed_bytes=_sizes(change_files) if change_files else _sizes(changing + leaving),
+        has_change_files=bool(change_files),
         feed_hazard=None if change_files else _feed_hazard(changing, leaving, info),
     )
 

@@ -79,7 +79,7 @@ class LagReader:
             return "source-unreadable", None
         if oldest is None:
             return "current", 0.0
-        return "behind", round(lag(self.around.clock(), standing.updated_at, oldest), 3)
+        return "behind", round(lag(self.around.clock(), None, oldest), 3)
 
     def _oldest_pending(self, table: StreamTable, standing: Standing) -> datetime | None:
         found: list[datetime] = []

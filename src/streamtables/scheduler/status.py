@@ -35,7 +35,7 @@ class TableStatus:
     lag_seconds: float | None
     """For how long the oldest change that it lacks has been in its source's log; 0 with none.
 
-    At least so long, where the log has lost entries; None before the first fill.
+    None before the first fill, and where the log no longer tells.
     """
     next_due_at: datetime | None
     """When its schedule wants it next; None for one that never starts by itself."""

@@ -120,15 +120,13 @@ class SharedChanges:
             )
 
     def estimate(self, windows: Iterable[Window]) -> int | None:
-        """Return how many rows the commits say they changed; None when one does not tell."""
+        """Return about how many rows the commits changed; None when one does not tell."""
         total = 0
         for window in windows:
             for entry in DeltaLog(window.location).entries(window.since, window.upto):
-                if not entry.changes_rows:
-                    continue
-                if entry.rows_added is None or entry.rows_removed is None:
+                if (changed := entry.changed_rows) is None:
                     return None
-                total += entry.rows_added + entry.rows_removed
+                total += changed
         return total
 
     def count(self, sessions: SparkSessions, window: Window, columns: tuple[str, ...]) -> int:

@@ -129,13 +129,15 @@ class Generator:
         self.use(family)
         self.room -= 1
         with_subquery = maker(self, columns)
+        # Where IN cannot be told Spark says false and DuckDB NULL, so NULL is made false.
+        otherwise = "false" if " IN (SELECT" in with_subquery else plain
         return self.choices.pick(
             (
                 with_subquery,
                 f"NOT ({with_subquery})",
                 f"({with_subquery} OR {plain})",
                 f"({plain} AND {with_subquery})",
-                f"coalesce({with_subquery}, {plain})",
+                f"coalesce({with_subquery}, {otherwise})",
             )
         )
 

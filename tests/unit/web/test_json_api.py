@@ -37,11 +37,19 @@ def moments(value: object) -> object:
     return json.loads(json.dumps(value).replace("+00:00", "Z"))
 
 
+def settled(value: Any) -> object:
+    """Return JSON without what grows while one looks."""
+    rows = value if isinstance(value, list) else []
+    for row in rows:
+        row.pop("lag_seconds", None)
+    return moments(value)
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_fact_is_what_python_gives(client: TestClient, shop: WebWarehouse, name: str):
     answer = client.get(f"/api/{name}")
     assert answer.status_code == 200
-    assert moments(answer.json()) == moments(to_json(getattr(shop.db, name)()))
+    assert settled(answer.json()) == settled(to_json(getattr(shop.db, name)()))
 
 
 def test_history_and_explain_are_what_python_gives(client: TestClient, shop: WebWarehouse):
