@@ -52,6 +52,9 @@ def prune_columns(root: Node) -> Node:
         if isinstance(node, Net) and id(node) in below_keys:
             # Cut first, the halves of an update would cancel, and its key would be missing.
             needed[id(node)] = set(node.names)
+        if isinstance(node, _EXACT) and not needed[id(node)]:
+            # Rows that are only counted still show one column, and all parts the same.
+            needed[id(node)] = {node.inputs[0].names[0]}
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
     return _rebuilt(root, needed)
@@ -73,7 +76,7 @@ def _rebuilt(root: Node, needed: dict[int, set[str]]) -> Node:
         if isinstance(node, _EXACT):
             # A part may show more, for others that read it; here all must show the same.
             shown = [name for name in node.inputs[0].names if name in needed[id(node)]]
-            parts = tuple(_shown(part, shown or [node.inputs[0].names[0]]) for part in parts)
+            parts = tuple(_shown(part, shown) for part in parts)
         same = all(new is old for new, old in zip(parts, node.inputs, strict=True))
         rebuilt[id(node)] = _cut(node if same else node.with_inputs(*parts), needed[id(node)])
     return rebuilt[id(root)]
