@@ -41,6 +41,7 @@ from streamtables.errors import (
     WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_query, explain_table
+from streamtables.health import Health
 from streamtables.monitoring import Monitoring
 from streamtables.observe.observer import Observer
 from streamtables.refresh.crossings import record_crossings
@@ -82,7 +83,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
+class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(

@@ -153,7 +153,7 @@ class Settings:
         help="Read and net the changes of a source once per round, for all tables that follow it.",
     )
     adaptive_merge_strategy: bool = _switch(
-        True,
+        False,
         help="Let Spark merge small changes into tables of which they touch so many files that it "
         "takes less than to write those here.",
     )

@@ -32,6 +32,7 @@ from streamtables.cli.failures import (
     show_error,
 )
 from streamtables.cli.gate import close, drop_group, group, open_gate, set_watermark
+from streamtables.cli.health import health
 from streamtables.cli.history import history
 from streamtables.cli.init import init
 from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
@@ -60,7 +61,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor),
     "Define": (create, alter, drop, apply, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair, maintain),
-    "Look": (status, top, serve, metrics, events, read, history, explain, verify),
+    "Look": (status, top, serve, health, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}

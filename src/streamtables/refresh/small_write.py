@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +24,8 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 
 _CHANGE = "__st_small_change"
+OPTION = "merge_strategy"
+"""The option of a table that names the hand."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,15 @@ class SmallWrite:
         Raises:
             NotSmall: only Spark can do this; nothing has been written.
         """
-        chosen = self._route()
+        wanted = self.task.table.options.get(OPTION, "auto")
+        chosen = self._route() if wanted == "auto" else None
         if chosen is not None:
             facts.update(route_facts(chosen))
             if chosen.flipped is not None:
                 notes.append(chosen.flipped)
-            if chosen.hand == "merge":
-                facts["hand"] = "spark"
-                return self._merged(spark)
+        if (chosen.hand if chosen else wanted) == "merge" and self._going.num_rows:
+            facts["hand"] = "spark"
+            return self._merged(spark)
         return small_hand.apply(
             self.handle,
             self.signed,
@@ -66,7 +70,7 @@ class SmallWrite:
             return None
         if all_files(self.handle).size < ROUTED_FROM:
             return None
-        going = self.signed.filter(pc.less(self.signed.column(WEIGHT), 0))
+        going = self._going
         if going.num_rows == 0:
             return None
         key = self.task.plan.facts.key
@@ -77,6 +81,11 @@ class SmallWrite:
         table, catalog = self.task.table.id, self.around.catalog
         past = self.around.writes.past(table, lambda: catalog.history(table, REMEMBERED))
         return route(Write(self.signed.num_rows, touched.count, touched.size), past)
+
+    @cached_property
+    def _going(self) -> pa.Table:
+        """The stored rows that go; without one, rows are only added."""
+        return self.signed.filter(pc.less(self.signed.column(WEIGHT), 0))
 
     def _merged(self, spark: Session) -> Applied | Superseded:
         rows = bind(spark, _CHANGE, for_spark(self.signed))

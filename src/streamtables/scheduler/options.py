@@ -17,6 +17,7 @@ from streamtables.scheduler.durations import duration_text, parse_duration
 from streamtables.scheduler.windows import Window, parse_windows, windows_text
 
 _NONE = "none"
+_STRATEGIES = ("auto", "replace-keys", "merge")
 _YES_AND_NO = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -36,6 +37,8 @@ class TableOptions:
     """When no refresh starts by itself."""
     notify: bool = False
     """Whether writers of its PostgreSQL sources wake the scheduler, where it follows changes."""
+    merge_strategy: str = "auto"
+    """Which hand writes small changes of stored rows: deltalake, Spark, or the cheaper one."""
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -74,6 +77,7 @@ def read_options(stored: Options) -> TableOptions:
         fuse_factor=cast("float | None", stored.get("fuse_factor")),
         blackout=parse_windows(str(stored.get("blackout", ""))),
         notify=bool(stored.get("notify", False)),
+        merge_strategy=str(stored.get("merge_strategy", "auto")),
     )
 
 
@@ -149,6 +153,13 @@ def _flag(name: str, value: object) -> JsonValue:
     return _YES_AND_NO[said]
 
 
+def _strategy(name: str, value: object) -> JsonValue:
+    said = str(value).strip().lower().replace("_", "-")
+    if said not in _STRATEGIES:
+        raise _out_of_bounds(name, value, ", ".join(_STRATEGIES))
+    return said
+
+
 def _out_of_bounds(name: str, value: object, permitted: str) -> ConfigError:
     return ConfigError(
         f'option "{name}" has the value "{value}", which is out of bounds',
@@ -164,4 +175,5 @@ _OPTIONS: Mapping[str, Callable[[str, object], JsonValue]] = {
     "fuse_factor": _factor,
     "blackout": _windows,
     "notify": _flag,
+    "merge_strategy": _strategy,
 }

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from streamtables.api import StreamTables
+from streamtables.engine.session import SparkSessions
 from streamtables.refresh import routing, small_write
 from streamtables.refresh.routing import Hand, WriteRates
+from tests.support.settings import settings_with
 from tests.support.shop import QUERIES, Shop, change
 from tests.support.spark_oracle import refreshed
 
 USUAL = 0.1
+
+
+@pytest.fixture
+def db(spark_sessions: SparkSessions, tmp_path: Path) -> Iterator[StreamTables]:
+    settings = settings_with(adaptive_merge_strategy=True)
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as opened:
+        yield opened
 
 
 def expect(patch: pytest.MonkeyPatch, *, merge: float) -> None:
@@ -58,3 +70,13 @@ def test_rows_that_only_come_are_appended_whatever_is_expected(
     refreshed(db, "t")
     shop.orders.append((9, 10, "7.00", "z"))
     assert refreshed(db, "t").strategy == "append"
+
+
+def test_a_table_may_name_the_hand(db: StreamTables, shop: Shop) -> None:
+    db.create("t", QUERIES["groups"], mode="differential", options={"merge_strategy": "merge"})
+    refreshed(db, "t")
+    shop.orders.delete("id = 1")
+    assert refreshed(db, "t").strategy == "merge"
+    db.alter("t", options={"merge_strategy": "replace_keys"})
+    shop.orders.delete("id = 2")
+    assert refreshed(db, "t").strategy == "replace-keys"

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
+from streamtables.refresh.health import HealthFinding
 from streamtables.refresh.plan_cache import CacheLevel
 from streamtables.refresh.plans import ClearedCaches
 from streamtables.refresh.upkeep import Kept
@@ -126,6 +127,7 @@ class FakeDatabase:
     rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
     records: list[Any] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
+    health: list[HealthFinding] = field(default_factory=list)
     plan: ApplyPlan = ApplyPlan()
     sql_result: Any = None
     closed: bool = False
@@ -294,6 +296,10 @@ class FakeDatabase:
     def clear_caches(self) -> ClearedCaches:
         self._record("clear_caches")
         return ClearedCaches(l0=6, l1=0, l2=5)
+
+    def health_check(self) -> list[HealthFinding]:
+        self._record("health_check")
+        return self.health
 
     def maintain(self, name: str | None = None) -> list[Kept]:
         self._record("maintain", name)

@@ -14,6 +14,7 @@ import pytest
 
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import CommitConflictError, EnvironmentFaultError
+from streamtables.refresh.health import HealthFinding
 from streamtables.refresh.upkeep import Kept
 from tests.unit.cli.fake_database import (
     ApplyPlan,
@@ -629,3 +630,14 @@ def test_maintain_tells_each_job_and_fails_when_one_did(run, db):
     failed = run("maintain")
     assert failed.code != 0
     assert "the disk is gone" in failed.out
+
+
+def test_health_tells_what_to_do_and_fails_for_errors(run, db):
+    assert "nothing is wrong" in run("health").out
+    db.health = [HealthFinding("warning", "orphan", "tables/x", "nobody knows it", "Remove it.")]
+    shown = run("health")
+    assert shown.code == 0
+    assert "Remove it." in shown.out
+    db.health += [HealthFinding("error", "damaged", "daily", "rows are lost", "Repair it.")]
+    assert run("health").code == 1
+    assert [item["code"] for item in run("health", "--json").json] == ["orphan", "damaged"]

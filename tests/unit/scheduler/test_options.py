@@ -24,6 +24,7 @@ AS_TEXT = {
     "fuse_factor": "10",
     "blackout": "mon-wed 8:00-18:00 europe/berlin",
     "notify": "Yes",
+    "merge_strategy": "Replace_Keys",
 }
 STORED: dict[str, JsonValue] = {
     "target_lag": "5 minutes",
@@ -32,6 +33,7 @@ STORED: dict[str, JsonValue] = {
     "fuse_factor": 10.0,
     "blackout": "mon-wed 08:00-18:00 Europe/Berlin",
     "notify": True,
+    "merge_strategy": "replace-keys",
 }
 
 
@@ -85,6 +87,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({"blackout": "always"}, "A window is days, times"),
     ({"notify": "perhaps"}, "true or false"),
     ({"notify": 2}, "true or false"),
+    ({"merge_strategy": "overwrite"}, "auto, replace-keys, merge"),
     ({"merge_strategy": "merge"}, 'unknown option "merge_strategy"'),
 ]
 
