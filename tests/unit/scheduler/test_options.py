@@ -52,7 +52,9 @@ def test_what_is_aimed_at_may_be_what_is_promised() -> None:
 
 def test_stored_options_are_read_back() -> None:
     window = Window((0, 1, 2), 480, 1_080, "Europe/Berlin")
-    assert read_options(STORED) == TableOptions(300, 3_600, 1_000_000, 10, (window,), True)
+    assert read_options(STORED) == TableOptions(
+        300, 3_600, 1_000_000, 10, (window,), True, "replace-keys"
+    )
     assert read_options({}) == TableOptions()
 
 
@@ -88,7 +90,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({"notify": "perhaps"}, "true or false"),
     ({"notify": 2}, "true or false"),
     ({"merge_strategy": "overwrite"}, "auto, replace-keys, merge"),
-    ({"merge_strategy": "merge"}, 'unknown option "merge_strategy"'),
+    ({"merge_speed": "merge"}, 'unknown option "merge_speed"'),
 ]
 
 
