@@ -15,6 +15,7 @@ import typer
 
 from streamtables.cli.alter import alter
 from streamtables.cli.apply import apply
+from streamtables.cli.bench import bench
 from streamtables.cli.caches import caches_clear, caches_status
 from streamtables.cli.contract import Connect
 from streamtables.cli.create import create
@@ -58,7 +59,7 @@ Command = Callable[..., None]
 
 # The order in which help shows them.
 COMMANDS: dict[str, tuple[Command, ...]] = {
-    "Start": (demo, init, doctor),
+    "Start": (demo, init, doctor, bench),
     "Define": (create, alter, drop, apply, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair, maintain),
     "Look": (status, top, serve, health, metrics, events, read, history, explain, verify),

@@ -87,7 +87,7 @@ class Shop:
             Happening(
                 "orders come in, parcels go out",
                 (
-                    self._new_lines(first=0, count=500),
+                    self.new_lines(first=0, count=500),
                     Event(
                         "some parcels are sent",
                         f"UPDATE {lines} SET status = 'sent' WHERE line_id % 4000 = 0",
@@ -119,7 +119,7 @@ class Shop:
             Happening(
                 "all three tables change at once",
                 (
-                    self._new_lines(first=500, count=1_000, product=self.sizes["products"]),
+                    self.new_lines(first=500, count=1_000, product=self.sizes["products"]),
                     Event(
                         "two customers leave",
                         f"DELETE FROM {customers} WHERE customer_id IN (30, 31)",
@@ -133,7 +133,8 @@ class Shop:
             ),
         )
 
-    def _new_lines(self, *, first: int, count: int, product: int | None = None) -> Event:
+    def new_lines(self, *, first: int, count: int, product: int | None = None) -> Event:
+        """Return that order lines come in; `first` tells how many came since the start."""
         start = self.lines + first
         rows = self._rows("order_lines", start, start + count)
         chosen = "product_id" if product is None else f"{product} AS product_id"
