@@ -166,6 +166,9 @@ def test_columns_that_exchange_their_names_lead_to_a_rebuild(
 def test_a_dropped_column_that_nobody_reads_leads_on_with_its_reason(
     db: StreamTables, source: DeltaTableFile
 ) -> None:
+    # Enough rows that one of them is no large share.
+    source.append(*((number, 3, "w") for number in range(10, 20)))
+    refreshed(db, "s")
     _alter(db, source, BY_NAME, "DROP COLUMN b")
     db.spark.sql(f"DELETE FROM delta.`{source.path}` WHERE id = 2")
     result = refreshed(db, "s")
