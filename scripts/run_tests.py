@@ -1,8 +1,9 @@
-"""Run the tests in two processes side by side: those that need Spark, and all others.
+"""Run the tests in two lanes side by side: those that need Spark, and all others.
 
-Spark keeps one core busy and its Java lives for the whole run, so the others fit beside it.  The
-first part is shown while it runs, the second when it has ended; the last line sums both up in the
-form of pytest's closing line.  Options go to both.
+Spark keeps one core busy and its Java lives for the whole run, so the others fit beside it.  Those
+in a browser come after them in a process of their own: its driver leaves an event loop behind.  The
+first lane is shown while it runs, the second when it has ended; the last line sums all up in the
+form of pytest's closing line.  Options go to every part.
 """
 
 from __future__ import annotations
@@ -10,31 +11,46 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tempfile
 from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 EACH_TIME = "not bench and not long"
+BESIDE = {
+    "without Spark": "not spark and not browser",
+    "in a browser": "browser and not spark",
+}
+"""What runs beside the tests with Spark, by its title."""
 NO_TESTS = 5
 """What pytest answers where options leave nothing to run."""
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
 
 
 def main(options: list[str]) -> int:
-    """Run both parts; 1 when a test of either failed."""
+    """Run all parts; 1 when a test of one failed."""
     began = perf_counter()
-    with tempfile.TemporaryFile() as other_report:
-        command = _command(f"not spark and {EACH_TIME}", options)
-        others = subprocess.Popen(command, stdout=other_report, stderr=subprocess.STDOUT)
-        code, report = _shown(_command(f"spark and {EACH_TIME}", options))
-        codes = [code, others.wait()]
-        other_report.seek(0)
-        text = other_report.read().decode(errors="replace")
-    print(f"\n== without Spark\n{text}", flush=True)
-    counts = Counter(_counted(report)) + Counter(_counted(text))
+    with ThreadPoolExecutor(1) as beside:
+        others = beside.submit(_in_turn, BESIDE, options)
+        parts = [_shown(_command(f"spark and {EACH_TIME}", options)), *others.result()]
+    for title, (_, text) in zip(BESIDE, parts[1:], strict=True):
+        print(f"\n== {title}\n{text}", flush=True)
+    counts: Counter[str] = sum((Counter(_counted(text)) for _, text in parts), Counter())
     said = ", ".join(f"{counts[word]} {word}" for word in sorted(counts, reverse=True))
     print(f"{said or 'no tests ran'} in {perf_counter() - began:.2f}s", flush=True)
-    return 0 if counts and all(code in (0, NO_TESTS) for code in codes) else 1
+    return 0 if counts and all(code in (0, NO_TESTS) for code, _ in parts) else 1
+
+
+def _in_turn(parts: Mapping[str, str], options: list[str]) -> list[tuple[int, str]]:
+    """Run some parts one after the other; return the answer and the words of each."""
+    found = []
+    for marks in parts.values():
+        command = _command(f"{marks} and {EACH_TIME}", options)
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        found.append((done.returncode, done.stdout.decode(errors="replace")))
+    return found
 
 
 def _command(marks: str, options: list[str]) -> list[str]:

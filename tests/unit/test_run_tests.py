@@ -1,4 +1,4 @@
-"""The two halves of the suite, and the one line that sums them up."""
+"""The parts of the suite, and the one line that sums them up."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ SUITE = """
 import pytest
 @pytest.mark.spark
 def test_with(): pass
+@pytest.mark.browser
+def test_seen(): pass
 def test_without(): assert {outcome}
 """
-MARKERS = "[pytest]\nmarkers =\n    spark: a\n    bench: b\n    long: c\n"
+MARKERS = "[pytest]\nmarkers =\n    spark: a\n    bench: b\n    long: c\n    browser: d\n"
 
 
 def run(folder: Path, outcome: bool, *options: str) -> tuple[int, list[str]]:
@@ -26,12 +28,12 @@ def run(folder: Path, outcome: bool, *options: str) -> tuple[int, list[str]]:
 
 def test_both_halves_run_and_are_counted_together(tmp_path: Path) -> None:
     code, lines = run(tmp_path, True)
-    assert (code, lines[-1].split(" in ")[0]) == (0, "2 passed")
+    assert (code, lines[-1].split(" in ")[0]) == (0, "3 passed")
 
 
 def test_a_failure_of_either_half_fails_the_run_and_is_counted(tmp_path: Path) -> None:
     code, lines = run(tmp_path, False)
-    assert (code, lines[-1].split(" in ")[0]) == (1, "1 passed, 1 failed")
+    assert (code, lines[-1].split(" in ")[0]) == (1, "2 passed, 1 failed")
 
 
 def test_a_half_without_tests_is_no_failure_but_nothing_at_all_is(tmp_path: Path) -> None:
