@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -90,16 +91,15 @@ def remove_unused(location: str, version: Version, hours: int) -> int:
     """Remove files that no version of the last hours needs; return how many."""
     with _border():
         table = SmallHandle.open(location, int(version)).table
-        gone = table.vacuum(
+        remove = partial(
+            table.vacuum,
             retention_hours=hours,
-            dry_run=False,
             enforce_retention_duration=False,
             full=True,
             post_commithook_properties=_no_hooks(),
         )
-        # Entries that Delta's own retention no longer asks for; a checkpoint holds what they say.
-        table.cleanup_metadata()
-    return len(gone)
+        # Removing is two entries in the log, so it is asked for only where there is something.
+        return len(remove(dry_run=False)) if remove(dry_run=True) else 0
 
 
 def _checkpoint_of(location: str) -> int:

@@ -70,9 +70,14 @@ def _of_table(
         text = "it has no rows yet"
         yield HealthFinding("info", "not-filled", table.name, text, "Refresh it.")
         return
-    yield from _of_log(table, standing)
-    for root in _inputs(table, snapshot):
-        yield from _of_history(table, standing, root, snapshot)
+    try:
+        found = [*_of_log(table, standing)]
+        for item in _inputs(table, snapshot):
+            found += _of_history(table, standing, item)
+    except OSError as error:
+        action = "Look at the store of the table and of what it reads."
+        found = [HealthFinding("error", "log-unreadable", table.name, str(error), action)]
+    yield from found
 
 
 _STATES: dict[str, tuple[Severity, str, str]] = {
@@ -112,7 +117,7 @@ def _of_log(table: StreamTable, standing: Standing) -> Iterator[HealthFinding]:
 
 
 def _of_history(
-    table: StreamTable, standing: Standing, item: Source | StreamTable, snapshot: CatalogSnapshot
+    table: StreamTable, standing: Standing, item: Source | StreamTable
 ) -> Iterator[HealthFinding]:
     """Say whether the changes that a table lacks are still in the log of an input."""
     consumed = standing.frontier.get(item.id)

@@ -79,6 +79,7 @@ def test_a_commit_in_between_wins_over_putting_files_together(table: Path) -> No
 
 def test_only_what_no_recent_version_needs_is_removed(table: Path) -> None:
     assert upkeep.remove_unused(str(table), Version(9), 1) == 0
+    assert DeltaLog(str(table)).head() == Version(9)
     assert rows_of(table, 7)
     long_ago = 2 * 3600
     for path in table.rglob("*.parquet"):

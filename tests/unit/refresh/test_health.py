@@ -156,3 +156,14 @@ def test_the_worst_comes_first(db: StreamTables, table: StreamTable, tmp_path: P
     db.create("other", "SELECT id FROM orders")
     severities = [item.severity for item in db.health_check() if item.code != "disk"]
     assert severities == ["error", "warning", "info"]
+
+
+def test_a_store_that_cannot_be_read_is_told_and_hides_nothing_else(
+    db: StreamTables, table: StreamTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: object) -> None:
+        raise OSError("no route to the store")
+
+    monkeypatch.setattr("streamtables.engine.delta_log.DeltaLog.entries", unreachable)
+    db.pause("t", "for now")
+    assert found(db) == {"log-unreadable": "error", "paused": "info"}
