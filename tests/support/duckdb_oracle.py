@@ -290,19 +290,35 @@ def _is_now(call: exp.Expr) -> bool:
     return isinstance(call, exp.Anonymous) and str(call.this).lower() == "now"
 
 
-def check_history(plan: Plan, database: Database, batches: Iterable[Batch]) -> None:
-    """Assert the law after every batch: what was there plus the delta is what full gives."""
-    table = database.evaluate(plan)
-    for number, batch in enumerate(batches, start=1):
-        database.apply(batch)
-        delta = database.query(delta_text(plan))
+class SummedDeltas:
+    """The bag that the deltas of all batches so far add up to, begun with the query's rows."""
+
+    def __init__(self, plan: Plan, database: Database) -> None:
+        self._plan = plan
+        self._database = database
+        self._sum = database.evaluate(plan)
+
+    def follow(self) -> None:
+        """Add the delta of the batch that was just applied."""
+        delta = self._database.query(delta_text(self._plan))
         assert len(bag_of(row[:-1] for row in delta)) == len(delta), "the delta is not netted"
         assert all(row[-1] for row in delta), "the delta has rows of weight zero"
-        table = add(table, delta)
-        full = database.evaluate(plan)
-        assert table == full, (
+        self._sum = add(self._sum, delta)
+
+    def check(self, full: Bag, number: int, batch: Batch) -> None:
+        """Assert that the sum is what the defining query gives."""
+        assert self._sum == full, (
             f"incremental differs from full after batch {number}\n"
-            f"query: {plan.sql}\nbatch: {dict(batch)}\n"
-            f"missing: { {r: w for r, w in full.items() if table.get(r) != w} }\n"
-            f"extra: { {r: w for r, w in table.items() if full.get(r) != w} }"
+            f"query: {self._plan.sql}\nbatch: {dict(batch)}\n"
+            f"missing: { {r: w for r, w in full.items() if self._sum.get(r) != w} }\n"
+            f"extra: { {r: w for r, w in self._sum.items() if full.get(r) != w} }"
         )
+
+
+def check_history(plan: Plan, database: Database, batches: Iterable[Batch]) -> None:
+    """Assert the law after every batch: what was there plus the delta is what full gives."""
+    deltas = SummedDeltas(plan, database)
+    for number, batch in enumerate(batches, start=1):
+        database.apply(batch)
+        deltas.follow()
+        deltas.check(database.evaluate(plan), number, batch)

@@ -140,13 +140,10 @@ def check_laws(trial: Trial, *, turn: int = 0) -> None:
 def check_history_again(trial: Trial, *, turn: int = 0) -> None:
     """Assert for another history what tells most, with the programs that are compiled already."""
     batches = trial.batches
-    checks: list[Check] = [
-        lambda _, database: check_history(trial.plan, database, batches),
-        lambda _, database: check_maintenance(
-            trial.plan, database, batches, turn, every_table=True
-        ),
-    ]
-    _run(checks, trial)
+    _run(
+        [lambda _, database: check_maintenance(trial.plan, database, batches, turn, again=True)],
+        trial,
+    )
 
 
 def _run(checks: Sequence[Check], trial: Trial) -> None:

@@ -18,7 +18,7 @@ from streamtables.compiler.maintenance import ChangedTables
 from streamtables.compiler.plan import Plan
 from tests.support import driver_state
 from tests.support.bags import Bag, bag_of, canonical
-from tests.support.duckdb_oracle import Change, Database, net_changes
+from tests.support.duckdb_oracle import Change, Database, SummedDeltas, net_changes
 
 STORED = "__st_now_stored"
 STATE = "__st_now_state"
@@ -40,7 +40,7 @@ class MaintainedTable:
                 self._view(table, version, f'SELECT * FROM "{version}"."{table}"')
         full = plan.maintenance.full()
         self.rows = self._run(full)
-        database.make(STORED, _duckdb(full.sql))
+        database.make(STORED, _one_text(full))
 
     def refresh(
         self, changed: frozenset[str], way: Way, *, parts: bool = True
@@ -86,7 +86,7 @@ class MaintainedTable:
         groups = driver_state.combined(state, contributions, stored)
         types = ", ".join(f'CAST(NULL AS {item.type}) AS "{item.name}"' for item in state.states)
         shown = "".join(f'"{inner}", ' for inner, _ in state.group)
-        source = _duckdb(programs.contributions.sql)
+        source = _one_text(programs.contributions)
         self.database.make(STATE, f"SELECT {shown}{types} FROM ({source}) LIMIT 0")
         self.database.replace_rows(STATE, groups)
         made = self._run(table.state_rows)
@@ -123,9 +123,7 @@ class MaintainedTable:
         self.database.view(f"__st_{version}_{table}", body)
 
     def _run(self, program: Program) -> list[tuple[Any, ...]]:
-        for step in program.steps:
-            self.database.make(step.name, _duckdb(step.sql), temporary=True)
-        return self.database.query(_duckdb(program.sql))
+        return self.database.query(_one_text(program))
 
 
 def check_maintenance(
@@ -134,23 +132,29 @@ def check_maintenance(
     batches: Iterable[Mapping[str, Sequence[Change]]],
     turn: int = 0,
     *,
-    every_table: bool = False,
+    again: bool = False,
 ) -> None:
     """Assert after every batch that the stored rows are what the defining query gives.
 
     The ways to refresh, and the programs for small changes beside the one for all, take turns.
-    With `every_table` the programs are those for changes of all tables, which are compiled once.
+    `again` is for one more history of a query: the programs are those for changes of all tables,
+    which are compiled once, and the sum of the deltas is checked on the way.
     """
     all_changed = frozenset((*plan.tables, CLOCK_TABLE))
     database.apply({})
     table = MaintainedTable(plan, database)
+    deltas = SummedDeltas(plan, database)
     assert table.visible() == database.evaluate(plan)
     for number, batch in enumerate(batches):
         database.apply(batch)
         found = frozenset(name for name, changes in batch.items() if net_changes(changes))
-        changed = all_changed if every_table else found
+        changed = all_changed if again else found
+        if again:
+            deltas.follow()
         table.refresh(changed, WAYS[turn % len(WAYS)], parts=(turn + number) % 3 == 0)
         full = database.evaluate(plan)
+        if again:
+            deltas.check(full, number, batch)
         assert table.visible() == full, (
             f"{plan.maintenance.form} differs from full, by {WAYS[turn % len(WAYS)]}\n"
             f"query: {plan.sql}\nbatch: {dict(batch)}\nstored: {table.rows}\nfull: {full}"
@@ -183,6 +187,16 @@ def _programs(plan: Plan, changed: frozenset[str], way: Way) -> ChangedTables:
     return plan.maintenance.restricted_to(
         changed, small=small, before=before, scans_at_most=scans_at_most
     )
+
+
+@lru_cache(maxsize=256)
+def _one_text(program: Program) -> str:
+    """Return a program as one statement: what the engine keeps between steps is a CTE here."""
+    steps = ", ".join(
+        f'"{step.name}" AS MATERIALIZED ({_duckdb(step.sql)})' for step in program.steps
+    )
+    text = _duckdb(program.sql)
+    return f"WITH {steps} SELECT * FROM ({text})" if steps else text
 
 
 @lru_cache(maxsize=256)

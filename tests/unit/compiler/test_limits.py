@@ -67,7 +67,7 @@ def test_split_programs_give_what_the_query_gives(seed: int):
     database = Database(TABLES)
     for table, rows in history.start.items():
         database.fill(table, rows)
-    check_maintenance(plan, database, history.batches, turn=3, every_table=True)
+    check_maintenance(plan, database, history.batches, turn=3, again=True)
     database.close()
 
 
