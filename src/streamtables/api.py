@@ -70,6 +70,7 @@ from streamtables.upkeep import Tidying
 from streamtables.views_and_functions import ViewsAndFunctions
 from streamtables.visible_in_spark import visible_in
 from streamtables.watching import Watching
+from streamtables.writing import Writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,7 +84,9 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
+class StreamTables(
+    Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching, Writing
+):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -112,6 +115,7 @@ class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunc
             ),
             plans=Plans.of(self._catalog, self.settings),
             observer=observer,
+            staging=str(self.warehouse / "_streamtables" / "staging"),
         )
         self._scheduler = Scheduler(self._around)
         recover(self._around)
@@ -404,6 +408,8 @@ class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunc
         names = [name] if isinstance(name, str) else list(name)
         snapshot = self._catalog.snapshot()
         tables = [snapshot.definitions.stream_table(item) for item in names]
+        if epoch is None:
+            snapshot = self._settled(tables, snapshot)
         moment = one_moment(tables, snapshot, self._around, epoch)
         rows = {
             item: read_visible(self.spark, table.location, moment.versions[table.id])

@@ -8,11 +8,12 @@ from typing import Any, cast
 from streamtables.catalog.models import CaptureWish, JsonValue
 from streamtables.errors import ConfigError
 from streamtables.refresh.define import Choices
+from streamtables.refresh.immediate import IMMEDIATE
 from streamtables.scheduler import options as table_options
 from streamtables.scheduler.schedule import parse_schedule, schedule_text
 from streamtables.scheduler.tiers import TIER_FACTOR
 
-MODES = ("auto", "differential", "full")
+MODES = ("auto", "differential", "full", IMMEDIATE)
 FULL_POLICIES = ("allow", "forbid")
 CAPTURES = ("auto", "triggers", "wal")
 TIERS = tuple(TIER_FACTOR)

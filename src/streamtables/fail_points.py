@@ -29,6 +29,9 @@ Boundary = Literal[
     "mirrors-committed",
     "drain-recorded",
     "buffers-trimmed",
+    "write-computed",
+    "source-written",
+    "follower-committed",
 ]
 
 

@@ -210,6 +210,20 @@ class Settings:
         help="Changes up to this many rows, and results up to ten times as many, are read and "
         "written without Spark; 0 puts all through Spark.",
     )
+    immediate_staging: bool = _switch(
+        False,
+        help="Whether a written batch rests in a table of its own before tables of mode immediate "
+        "follow it, instead of going straight into their plans.",
+    )
+    write_lock_seconds: float = _seconds(
+        60,
+        low=1,
+        high=3_600,
+        help="How long a write keeps its locks without ending; after that others may go on.",
+    )
+    write_lock_wait_seconds: float = _seconds(
+        30, high=3_600, help="How long a write waits for another one that is in its way."
+    )
     full_threshold: float = _fraction(
         0.3,
         help="In mode auto, the share of changed rows above which a refresh recomputes the table.",

@@ -5,6 +5,7 @@
     --histories 1           how many histories each query is tried on
     --processes 1           how many seeds are tried at a time
     --seconds 120           how long a seed may take
+    --minutes 0             when to stop, whatever is left; 0 goes on to the end
 
 Prints every seed that found a difference, and at the end how many were tried, how they are maintained,
 and for each family what became of the queries that contain something of it.
@@ -31,7 +32,7 @@ from tests.support.queries import random_query
 
 PROCESSES = 2
 CHUNK = 20
-PROGRESS = 1_000
+PROGRESS = 100
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,13 @@ def try_seeds(first: int, last: int, wanted: Wanted = ANY) -> list[Outcome]:
     return [try_seed(seed, wanted) for seed in range(first, last)]
 
 
-def run(first: int, last: int, wanted: Wanted = ANY, processes: int = PROCESSES) -> int:
+def run(
+    first: int,
+    last: int,
+    wanted: Wanted = ANY,
+    processes: int = PROCESSES,
+    minutes: float = 0,
+) -> int:
     """Try a range in several processes, print the counts, return the number of failures."""
     started = time.monotonic()
     tally = Tally()
@@ -101,9 +108,12 @@ def run(first: int, last: int, wanted: Wanted = ANY, processes: int = PROCESSES)
                 if outcome.failed:
                     print(outcome.report(), flush=True)
             if tally.tried % PROGRESS == 0:
-                print(f"{tally.tried} seeds tried", flush=True)
+                print(f"{tally.tried} seeds, {tally.cases} cases tried", flush=True)
+            if minutes and time.monotonic() - started > 60 * minutes:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     seconds = time.monotonic() - started
-    print(f"{tally.tried} seeds from {first} to {last - 1} in {seconds:.0f} s")
+    print(f"{tally.tried} seeds from {first} to {first + tally.tried - 1} in {seconds:.0f} s")
     print(f"{tally.cases} cases: a query and a history, every batch compared")
     print(tally.table())
     return tally.failures
@@ -119,9 +129,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--histories", type=int, default=ANY.histories)
     parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--seconds", type=int, default=ANY.seconds)
+    parser.add_argument("--minutes", type=float, default=0)
     given = parser.parse_args(arguments)
     wanted = Wanted(given.families, given.depth, given.seconds, given.histories)
-    return 1 if run(given.first, given.last, wanted, given.processes) else 0
+    return 1 if run(given.first, given.last, wanted, given.processes, given.minutes) else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
     events.py               what people should know
     epochs.py               which versions belong together
     plan_records.py         compiled plans
+    write_locks.py          who is writing what
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -40,6 +41,7 @@ from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.standings import Standings, load_standings
 from streamtables.catalog.upgrade import open_database
+from streamtables.catalog.write_locks import WriteLocks
 from streamtables.positions import InputId
 
 _GENERATION = select(catalog_meta.c.generation)
@@ -56,6 +58,7 @@ class Catalog(
     Events,
     Epochs,
     PlanRecords,
+    WriteLocks,
 ):
     """An open catalog; safe to share between threads."""
 

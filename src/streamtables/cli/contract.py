@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from streamtables.errors import StreamTablesError
 
-Mode = Literal["auto", "differential", "full"]
+Mode = Literal["auto", "differential", "full", "immediate"]
 FullPolicy = Literal["allow", "forbid"]
 
 

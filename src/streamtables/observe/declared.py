@@ -87,6 +87,12 @@ COST_RATIO = _histogram(
     help="Predicted seconds of a refresh divided by those it took, by the way it went.",
     buckets=RATIOS,
 )
+LOCK_MODES = _counter(
+    "ivm_lock_mode_total",
+    "mode",
+    help="Writes through this package by what they locked: key, table, exclusive, or "
+    "exclusive_due_to_parse_error.",
+)
 REFUSALS = _counter(
     "refusals_total",
     "code",

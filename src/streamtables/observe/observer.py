@@ -136,6 +136,10 @@ class Observer:
         """Count a definition that cannot be kept by changes."""
         self.counts.add(metric.REFUSALS, code)
 
+    def write_locked(self, mode: str) -> None:
+        """A write took its locks."""
+        self.counts.add(metric.LOCK_MODES, mode)
+
     def verified(self, *, equal: bool) -> None:
         """Count a comparison of a table with its query."""
         self.counts.add(metric.VERIFICATIONS, "equal" if equal else "different")

@@ -19,6 +19,8 @@ from streamtables.catalog.models import (
 from streamtables.compiler import Plan, compile_query
 from streamtables.compiler.frontend.scope import find_table
 from streamtables.errors import CycleError, NameNotAllowedError, NotFilledError, UnknownNameError
+from streamtables.refresh.immediate import IMMEDIATE
+from streamtables.refresh.immediate.permitted import require_immediate
 from streamtables.refresh.library import library_of, uses_of
 from streamtables.refresh.plans import query_hash, schema_of
 
@@ -49,8 +51,10 @@ def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: 
     """Compile a query against everything that is defined; `differential` demands a plan."""
     plan = analysed(query, definitions, name=name)
     _check_names(plan)
-    if mode == "differential":
+    if mode in ("differential", IMMEDIATE):
         plan.require_incremental()
+    if mode == IMMEDIATE:
+        require_immediate(plan, definitions)
     return plan
 
 

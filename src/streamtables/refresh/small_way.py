@@ -8,6 +8,8 @@ commit      by deltalake, compare-and-set; by Spark where too many files are tou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +18,7 @@ import pyarrow as pa
 from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.compiler.maintenance import STATE
 from streamtables.engine import small_hand
+from streamtables.engine.ahead import Ahead, bind_ahead
 from streamtables.engine.binding import TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
@@ -41,6 +44,17 @@ class SmallRefresh:
     around: Surroundings
     watch: Stopwatch
     notes: list[str] = field(default_factory=list)
+    ahead: Mapping[str, Ahead] = field(default_factory=dict)
+    """Inputs whose change is not committed yet, under the names that the query has for them."""
+
+    def change(self) -> pa.Table:
+        """Compute the signed change of the stored rows, and commit nothing.
+
+        Raises:
+            NotSmall: a part is too large for the driver.
+        """
+        with self._leased() as spark:
+            return self._write(spark, self._computed(spark)).signed
 
     def run(self) -> Applied | Superseded:
         """Compute and commit the change.
@@ -48,14 +62,8 @@ class SmallRefresh:
         Raises:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
         """
-        profile: Profile = "bulk" if self.program.large else "quick"
-        with self.around.sessions.lease(
-            profile, tag=self.task.refresh_id, label=self.task.table.name
-        ) as spark:
-            with self.watch.step("bind"):
-                self._bind(spark)
-            with self.watch.step("compute", hand="spark", way="changes"):
-                result = self._small(spark, self.program)
+        with self._leased() as spark:
+            result = self._computed(spark)
             reach("delta-computed")
             with self.watch.step(APPLY, hand="deltalake") as facts:
                 try:
@@ -63,6 +71,18 @@ class SmallRefresh:
                 except pa.ArrowException as error:
                     # Nothing is written before the rows are ready, so Spark can take over.
                     raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
+
+    def _leased(self) -> AbstractContextManager[Session]:
+        profile: Profile = "bulk" if self.program.large else "quick"
+        return self.around.sessions.lease(
+            profile, tag=self.task.refresh_id, label=self.task.table.name
+        )
+
+    def _computed(self, spark: Session) -> SmallResult:
+        with self.watch.step("bind"):
+            self._bind(spark)
+        with self.watch.step("compute", hand="spark", way="changes"):
+            return self._small(spark, self.program)
 
     @property
     def _changed(self) -> frozenset[str]:
@@ -78,7 +98,11 @@ class SmallRefresh:
     def _bind(self, spark: Session) -> None:
         for item in self.task.inputs:
             view = view_name(item.name, "after")
-            if reads(self.program, view):
+            if not reads(self.program, view):
+                continue
+            if (ahead := self.ahead.get(item.name)) is not None:
+                bind_ahead(spark, view, ahead)
+            else:
                 bind(spark, view, TableVersion(item.location, item.version))
         bind_before(spark, self.task, self.program)
         bind_clock(spark, self.task)

@@ -48,6 +48,8 @@ class Surroundings:
     costs: CostBook = field(init=False)
     writes: PastBook[Written] = field(init=False)
     upkeep: Upkeep = field(init=False)
+    staging: str = ""
+    """The folder in which a written batch rests, where it does."""
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
