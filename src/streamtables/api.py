@@ -44,6 +44,7 @@ from streamtables.explanation import Explanation, explain_query, explain_table
 from streamtables.health import Health
 from streamtables.monitoring import Monitoring
 from streamtables.observe.observer import Observer
+from streamtables.publications import Publishing
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
@@ -83,7 +84,9 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
+class StreamTables(
+    Caches, Health, Monitoring, Publishing, Scheduling, Tidying, ViewsAndFunctions, Watching
+):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(
@@ -113,7 +116,7 @@ class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunc
             plans=Plans.of(self._catalog, self.settings),
             observer=observer,
         )
-        self._scheduler = Scheduler(self._around)
+        self._scheduler = Scheduler(self._around, self.warehouse)
         recover(self._around)
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@
     events.py               what people should know
     epochs.py               which versions belong together
     plan_records.py         compiled plans
+    publications.py         whom changes are kept for
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -34,6 +35,7 @@ from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
 from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.plan_records import PlanRecords
+from streamtables.catalog.publications import Publications
 from streamtables.catalog.recent import RecentActivity
 from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.rules import SchedulingRules
@@ -48,6 +50,7 @@ _GENERATION = select(catalog_meta.c.generation)
 class Catalog(
     Captures,
     SchedulingRules,
+    Publications,
     LibraryChanges,
     Standings,
     RefreshRecords,
