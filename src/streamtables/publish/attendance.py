@@ -49,11 +49,13 @@ class Attendance:
     def judge(self) -> None:
         """Warn of subscribers that are far behind, and let those expire whose policy says so."""
         now, catalog = self.around.clock(), self.around.catalog
-        for found, subscriber in self._pairs(None):
+        pairs = list(self._pairs(None))
+        counts = self.around.observer.counts
+        counts.keep("publication", {found.publication.name for found, _ in pairs})
+        counts.keep("subscriber", {subscriber.name for _, subscriber in pairs})
+        for found, subscriber in pairs:
             lag = lag_of(subscriber, found.sight.incarnation, found.current)
-            self.around.observer.counts.set(
-                metric.PUBLICATION_LAG, found.publication.name, subscriber.name, to=lag
-            )
+            counts.set(metric.PUBLICATION_LAG, found.publication.name, subscriber.name, to=lag)
             state = next_state(subscriber, lag, self.around.settings.publication_lag_warn, now)
             if state == subscriber.state:
                 continue

@@ -1,4 +1,4 @@
-"""The thread that looks after publications beside the scheduler, so that no refresh waits for it."""
+"""The thread that looks after publications beside the scheduler: no refresh waits for it."""
 
 from __future__ import annotations
 
