@@ -24,7 +24,6 @@ def head_of(changes: Changes) -> dict[str, Any]:
         "incarnation": changes.incarnation,
         "after": changes.after,
         "upto": changes.upto,
-        "current": changes.current,
         "reset": changes.reset,
         "key_columns": list(changes.key_columns) if changes.key_columns is not None else None,
     }
