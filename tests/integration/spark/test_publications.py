@@ -72,7 +72,12 @@ def test_a_tick_warns_of_a_lagging_subscriber_and_nothing_is_pruned_until_it_ack
     spark_sessions: SparkSessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hours: list[int] = []
-    monkeypatch.setattr(jobs, "remove_unused", lambda _, __, kept: hours.append(kept) or 0)
+
+    def removed(location: str, version: Version, kept: int) -> int:
+        hours.append(kept)
+        return 0
+
+    monkeypatch.setattr(jobs, "remove_unused", removed)
     settings = settings_with(publication_lag_warn=2, retention_hours=1, compact_after=0)
     with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
         shop = open_shop(db, tmp_path)

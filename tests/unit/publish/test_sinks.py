@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from streamtables.catalog.models import new_id
 from streamtables.errors import DeliveryError, EnvironmentFaultError
 from streamtables.publish import webhook_sink
+from streamtables.publish.attendance import Attendance
 from streamtables.publish.courier import EVERY, Courier
 from streamtables.publish.delivery import wait_after
 from streamtables.publish.kafka_sink import KafkaSink, installed_producer
@@ -188,7 +188,7 @@ def test_waits_grow_and_end_at_an_hour() -> None:
 def test_a_retry_waits_for_its_time_unless_somebody_asks(hooked: Shelf, receiver: Receiver) -> None:
     receiver.refuse = 1
     hooked.append("t", (3, "c"))
-    attendance = hooked.db._scheduler._ticker.courier._work.__self__  # type: ignore[union-attr, attr-defined]
+    attendance = Attendance(hooked.db._around, hooked.db.warehouse)
     assert attendance.attend()[0].error is not None
     assert attendance.attend() == []
     hooked.clock.pass_by(seconds=6)
@@ -221,8 +221,12 @@ def test_without_publications_a_tick_asks_once_for_each_generation() -> None:
     asked: list[int] = []
     courier = Courier(lambda: None)
 
-    def ask(found: bool) -> Any:
-        return lambda: asked.append(1) or found
+    def ask(found: bool) -> Callable[[], bool]:
+        def answer() -> bool:
+            asked.append(1)
+            return found
+
+        return answer
 
     for minute in range(5):
         courier.ticked(7, START + timedelta(minutes=minute), moved=True, ask=ask(False))
@@ -249,9 +253,3 @@ def test_a_fault_of_the_work_does_not_end_the_courier(caplog: pytest.LogCaptureF
         assert courier.wait(10)
     assert len(runs) == 2
     courier.close()
-
-
-def test_ids_of_publications_are_never_reused(shelf: Shelf) -> None:
-    first = shelf.db.publish("t", "p")
-    shelf.db.unpublish("p")
-    assert shelf.db.publish("t", "p").id not in (first.id, new_id())

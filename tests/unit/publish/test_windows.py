@@ -30,7 +30,8 @@ TAKER = Subscriber("p", "s", START, START, version=Version(4), incarnation="one"
 def test_windows_cover_every_version_once_and_stay_near_the_limit(
     changed: list[int | None], limit: int
 ) -> None:
-    after, current, seen = Version(0), Version(len(changed)), []
+    after, current = Version(0), Version(len(changed))
+    seen: list[int] = []
     while after < current:
         upto = last_version(after, current, iter(changed[after:]), limit)
         assert after < upto <= current
