@@ -29,6 +29,8 @@ Boundary = Literal[
     "mirrors-committed",
     "drain-recorded",
     "buffers-trimmed",
+    "push-applied",
+    "push-committed",
 ]
 
 

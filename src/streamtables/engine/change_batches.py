@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 8_192
 """How many rows a batch has at most."""
+_UNREADABLE = "a published table cannot be read"
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,8 @@ class Sight:
 
 def sight(location: str, version: Version) -> Sight:
     """Look at a table at a version, without Spark."""
-    try:
+    with _border():
         handle = SmallHandle.open(location, version)
-    except NotSmall as declined:
-        raise EnvironmentFaultError(
-            "a published table cannot be opened", detail=f"{declined.reason}."
-        ) from declined
     fields = [f for f in handle.schema if not f.name.startswith(RESERVED_PREFIX)]
     shown = pa.schema([pa.field(f.name, spark_type(f.type)) for f in fields])
     return Sight(str(handle.table.metadata().id), shown)
@@ -84,12 +82,13 @@ def _shown(schema_string: str) -> str:
 def rows_in(location: str, version: Version) -> Iterator[pa.RecordBatch]:
     """Give all rows of a table, each with the weight 1; nothing is held."""
     seen = sight(location, version)
-    handle = SmallHandle.open(location, version)
-    reader = pa.RecordBatchReader.from_stream(handle.table.scan(columns=seen.schema.names))
-    for batch in reader:
-        rows = for_spark(pa.Table.from_batches([batch], reader.schema))
-        ones = pa.array(np.ones(rows.num_rows, dtype=np.int64))
-        yield from _bounded(rows.append_column(WEIGHT, ones), seen.weighted)
+    with _border():
+        handle = SmallHandle.open(location, version)
+        reader = pa.RecordBatchReader.from_stream(handle.table.scan(columns=seen.schema.names))
+        for batch in reader:
+            rows = for_spark(pa.Table.from_batches([batch], reader.schema))
+            ones = pa.array(np.ones(rows.num_rows, dtype=np.int64))
+            yield from _bounded(rows.append_column(WEIGHT, ones), seen.weighted)
 
 
 def changes_in(
@@ -130,15 +129,26 @@ def _spooled(
         with sessions.lease("bulk", tag="published changes") as spark, spark_border():
             rows = read_spark(spark, location, after, upto, columns)
             rows.write.format("delta").save(str(folder))
-        reader = pa.RecordBatchReader.from_stream(SmallHandle.open(str(folder), 0).table.scan())
-        for batch in reader:
-            yield from _bounded(for_spark(pa.Table.from_batches([batch], reader.schema)), wanted)
-    except NotSmall as declined:
-        raise EnvironmentFaultError(
-            "published changes cannot be read back", detail=f"{first_line(declined)}."
-        ) from declined
+        with _border():
+            handle = SmallHandle.open(str(folder), 0)
+            reader = pa.RecordBatchReader.from_stream(handle.table.scan())
+            for batch in reader:
+                table = pa.Table.from_batches([batch], reader.schema)
+                yield from _bounded(for_spark(table), wanted)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _border() -> Iterator[None]:
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except NotSmall as declined:
+        raise EnvironmentFaultError(_UNREADABLE, detail=f"{declined.reason}.") from declined
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        raise EnvironmentFaultError(_UNREADABLE, detail=f"{first_line(error)}.") from error
 
 
 def _bounded(rows: pa.Table, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -74,7 +74,12 @@ class Attendance:
             return
         snapshot = catalog.snapshot()
         for publication in chosen:
-            found = self._found(publication, snapshot)
+            # Whoever asks for one publication is told why it cannot be read.
+            found = (
+                published(publication, snapshot, self.around)
+                if name is not None
+                else self._found(publication, snapshot)
+            )
             if found is not None:
                 for subscriber in catalog.subscribers(publication.id):
                     yield found, subscriber

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
 from psycopg import Connection, sql
 
 from streamtables.engine.names import WEIGHT
@@ -62,8 +63,8 @@ class PostgresSink:
             ):
                 raise self._not_as_left("it stands at another version")
             total = self._applied(connection, changes, claimed)
-            reach("delta-computed")
-        reach("committed")
+            reach("push-applied")
+        reach("push-committed")
         return total
 
     def _applied(
@@ -158,7 +159,7 @@ class PostgresSink:
             cursor.copy(sql.SQL("COPY {} FROM STDIN").format(_STAGE)) as copy,
         ):
             for batch in changes.batches:
-                for row in batch.to_pylist():
+                for row in _python_rows(batch):
                     pairs = zip(row.values(), types, strict=True)
                     copy.write_row([value_for(value, kind) for value, kind in pairs])
                     total += 1
@@ -218,3 +219,14 @@ class PostgresSink:
             hint=f"Drop the table and its row in {SCHEMA}.positions, unsubscribe, and subscribe "
             "anew: it is filled from a snapshot.",
         )
+
+
+def _python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    try:
+        rows: list[dict[str, Any]] = batch.to_pylist()
+    except (OverflowError, ValueError) as error:
+        # Arrow holds times that Python, and with it the driver, has no form for.
+        raise TargetRefusedError(
+            "a value of the stream table has no form in PostgreSQL", detail=f"{error}."
+        ) from error
+    return rows

@@ -85,7 +85,7 @@ def test_a_crash_before_the_commit_leaves_nothing_and_the_next_push_does_it_once
     shelf.append("bag", ("a",), ("n",))
 
     def fail(boundary: str) -> None:
-        if boundary == "delta-computed":
+        if boundary == "push-applied":
             raise TransientError("power cut")
 
     monkeypatch.setattr(postgres_sink, "reach", fail)
@@ -104,7 +104,7 @@ def test_a_crash_after_the_commit_repeats_nothing_because_the_target_knows(
     shelf.append("bag", ("a",), ("n",))
 
     def fail(boundary: str) -> None:
-        if boundary == "committed":
+        if boundary == "push-committed":
             raise TransientError("power cut")
 
     monkeypatch.setattr(postgres_sink, "reach", fail)
@@ -207,3 +207,18 @@ def test_every_type_arrives(database: str, monkeypatch: pytest.MonkeyPatch) -> N
          b"\x00\xff", [1, 2], {"x": "y"}, 1, "NaN"),
         (None, None, None, None, None, None, None, None, None, 2, "-0"),
     ]  # fmt: skip
+
+
+def test_a_time_that_python_does_not_have_is_refused_and_changes_nothing(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TARGET", database)
+    rows = pa.table(
+        {"at": pa.array([2**62], pa.timestamp("us")), "__st_weight": pa.array([1], pa.int64())}
+    )
+    changes = Changes(
+        "p", "t", "i", None, 0, 0, "new", None, "k", rows.schema, iter(rows.to_batches())
+    )
+    with pytest.raises(TargetRefusedError):
+        PostgresSink("id", "s", "${env:TARGET}", "public.far").deliver(changes)
+    assert rows_at(database, "SELECT to_regclass('public.far')") == [(None,)]

@@ -11,6 +11,7 @@ from streamtables.engine.change_batches import BATCH_ROWS
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
+    EnvironmentFaultError,
     NameNotAllowedError,
     NotFilledError,
     NotFoundError,
@@ -89,6 +90,17 @@ def test_a_dropped_table_leaves_its_publication_waiting(taken: Shelf) -> None:
     with pytest.raises(NotFoundError):
         taken.db.changes("p", "s")
     assert taken.db.push() == []
+    with pytest.raises(NotFoundError):
+        taken.db.push("p")
+
+
+def test_a_file_that_is_gone_is_an_error_of_ours(taken: Shelf) -> None:
+    taken.db.subscribe("p", "other", "start")
+    found = taken.db.changes("p", "other")
+    for file in taken.files["t"].path.glob("*.parquet"):
+        file.unlink()
+    with pytest.raises(EnvironmentFaultError):
+        list(found.batches)
 
 
 def test_history_that_is_gone_is_told(taken: Shelf) -> None:
