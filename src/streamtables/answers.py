@@ -6,6 +6,8 @@ from streamtables.catalog.models import Column, RefreshRecord, Source, Step, Str
 from streamtables.catalog.scheduler_models import Event
 from streamtables.explanation import Explanation
 from streamtables.graph import Graph, GraphNode
+from streamtables.publications import PublicationStatus, SubscriberStatus
+from streamtables.publish.reading import Changes
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.verify import Verification
 from streamtables.scheduler.lags import TableLag
@@ -16,11 +18,13 @@ from streamtables.watching import RefreshCount, Standstills
 
 __all__ = [
     "CaptureStatus",
+    "Changes",
     "Column",
     "Event",
     "Explanation",
     "Graph",
     "GraphNode",
+    "PublicationStatus",
     "Refresh",
     "RefreshCount",
     "RefreshRecord",
@@ -29,6 +33,7 @@ __all__ = [
     "Standstills",
     "Step",
     "StreamTable",
+    "SubscriberStatus",
     "TableLag",
     "TableStatus",
     "Verification",

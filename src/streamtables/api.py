@@ -44,6 +44,7 @@ from streamtables.explanation import Explanation, explain_query, explain_table
 from streamtables.health import Health
 from streamtables.monitoring import Monitoring
 from streamtables.observe.observer import Observer
+from streamtables.publications import Publishing
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
 from streamtables.refresh.moments import one_moment
@@ -85,7 +86,15 @@ def _utc_now() -> datetime:
 
 
 class StreamTables(
-    Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching, Writing
+    Caches,
+    Health,
+    Monitoring,
+    Publishing,
+    Scheduling,
+    Tidying,
+    ViewsAndFunctions,
+    Watching,
+    Writing,
 ):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
@@ -117,7 +126,7 @@ class StreamTables(
             observer=observer,
             staging=str(self.warehouse / "_streamtables" / "staging"),
         )
-        self._scheduler = Scheduler(self._around)
+        self._scheduler = Scheduler(self._around, self.warehouse)
         recover(self._around)
 
     def __enter__(self) -> Self:

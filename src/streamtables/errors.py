@@ -8,13 +8,15 @@
     │   ├── CycleError · NotFoundError · AlreadyExistsError · InUseError · NameNotAllowedError
     │   ├── ConfigError · PausedError · FullForbiddenError · SourceUnusableError · NotFilledError
     │   ├── WouldMixError · DuplicateKeyError · FunctionMissingError
+    │   ├── PositionRefusedError · TargetRefusedError
     │   └── QueryFailedError     the rows make the query fail
     │       └── RecursionLimitError
     ├── SourceChangedError       schema or history moved; the table is marked for rebuild
     │   └── HistoryGoneError · SourceRecreatedError · SchemaChangedError · SourceMissingError
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it
     ├── TransientError           commit conflict, lost connection; retried with back-off
-    │   └── CommitConflictError · AnotherLeaderError · RefreshTimeoutError
+    │   ├── CommitConflictError · AnotherLeaderError · RefreshTimeoutError
+    │   └── DeliveryError        a push did not arrive
     ├── EnvironmentFaultError    the machine lacks something: Java, jars, rights, disk
     │   └── CatalogUnreadableError
     └── InternalError            a bug; this table stops, the others run on
@@ -219,6 +221,18 @@ class RecursionLimitError(QueryFailedError):
     code = "ST-1410"
 
 
+class PositionRefusedError(UserError):
+    """A subscriber of a publication cannot stand at this version."""
+
+    code = "ST-1501"
+
+
+class TargetRefusedError(UserError):
+    """The place to which changes should be pushed is not ours, or no longer as we left it."""
+
+    code = "ST-1502"
+
+
 class SourceChangedError(StreamTablesError):
     """A source moved in a way that changes alone cannot follow."""
 
@@ -277,6 +291,12 @@ class RefreshTimeoutError(TransientError):
     """A refresh took longer than it may; its Spark jobs were cancelled."""
 
     code = "ST-3003"
+
+
+class DeliveryError(TransientError):
+    """A push of changes did not arrive; it is tried again."""
+
+    code = "ST-3004"
 
 
 class EnvironmentFaultError(StreamTablesError):

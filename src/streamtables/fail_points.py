@@ -32,6 +32,8 @@ Boundary = Literal[
     "write-computed",
     "source-written",
     "follower-committed",
+    "push-applied",
+    "push-committed",
 ]
 
 

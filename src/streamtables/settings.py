@@ -288,6 +288,12 @@ class Settings:
         high=3_600,
         help="How often the process that leads looks at sources that tables follow.",
     )
+    publication_lag_warn: int = _whole(
+        1_000,
+        low=1,
+        high=1_000_000_000,
+        help="By how many versions a subscriber of a publication may be behind before a warning.",
+    )
     refresh_timeout_seconds: float = _seconds(
         0.0, help="After how long a refresh is cancelled, its Spark jobs included; 0 is never."
     )

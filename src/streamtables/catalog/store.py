@@ -12,6 +12,7 @@
     epochs.py               which versions belong together
     plan_records.py         compiled plans
     write_locks.py          who is writing what
+    publications.py         whom changes are kept for
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -35,6 +36,7 @@ from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
 from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.plan_records import PlanRecords
+from streamtables.catalog.publications import Publications
 from streamtables.catalog.recent import RecentActivity
 from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.rules import SchedulingRules
@@ -50,6 +52,7 @@ _GENERATION = select(catalog_meta.c.generation)
 class Catalog(
     Captures,
     SchedulingRules,
+    Publications,
     LibraryChanges,
     Standings,
     RefreshRecords,

@@ -16,7 +16,7 @@ from streamtables.catalog.database import SCHEMA, Database, database_at
 from streamtables.errors import CatalogUnreadableError, TransientError
 
 # The migrations, oldest first. A test compares them with the files in `migrations/versions`.
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 VERSION_TABLE = "alembic_version"
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

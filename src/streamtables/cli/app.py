@@ -40,6 +40,7 @@ from streamtables.cli.invocation import Invocation, connect_by_package, invocati
 from streamtables.cli.maintain import maintain
 from streamtables.cli.metrics import metrics
 from streamtables.cli.pause import pause, resume
+from streamtables.cli.publication import PUBLICATION_COMMANDS
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
 from streamtables.cli.repair import repair
@@ -76,6 +77,7 @@ WATERMARK_COMMANDS: dict[str, Command] = {
 # Name of the group → its help, its panel, its commands.
 GROUPS: dict[str, tuple[str, str, dict[str, Command]]] = {
     "source": ("Add, list and drop sources.", "Define", SOURCE_COMMANDS),
+    "publication": ("Give changes to others.", "Define", PUBLICATION_COMMANDS),
     "gate": ("Have tables wait while a source is loaded.", "Keep fresh", GATE_COMMANDS),
     "watermark": ("Have tables wait for sources together.", "Keep fresh", WATERMARK_COMMANDS),
     "caches": ("Look at what is kept of compiled plans, or empty it.", "Look", CACHES_COMMANDS),

@@ -188,6 +188,21 @@ WAL_FALLBACK = _gauge(
     "slot-lost or slot-too-large.",
 )
 
+# Publications
+
+PUBLICATION_LAG = _gauge(
+    "publication_lag_versions",
+    "publication",
+    "subscriber",
+    help="Versions that a subscriber has not acknowledged, as of the last look.",
+)
+PUSHED_ROWS = _counter(
+    "publication_rows_total", "publication", "sink", help="Changed rows that were pushed."
+)
+PUSH_FAILURES = _counter(
+    "publication_failures_total", "publication", "sink", help="Pushes that failed."
+)
+
 # The scheduler
 
 TICK_SECONDS = _histogram("scheduler_tick_seconds", help="Seconds of one tick of the scheduler.")

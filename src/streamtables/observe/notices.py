@@ -44,6 +44,13 @@ KINDS: dict[str, Kind] = {
         logging.WARNING, "capture", "it is copied anew; `streamtables wal status` says why"
     ),
     "verify-difference": Kind(logging.ERROR, "verify"),
+    "publication_lag": Kind(logging.WARNING, "publication"),
+    "publication_lag_cleared": Kind(logging.INFO, "publication"),
+    "publication_expired": Kind(logging.WARNING, "publication"),
+    "push-failed": Kind(
+        logging.WARNING, "publication", "changes could not be pushed; it is tried again"
+    ),
+    "push-recovered": Kind(logging.INFO, "publication"),
     "failed": Kind(logging.WARNING, sentence="a refresh failed and is tried again"),
     "recovered": Kind(logging.INFO),
     "held": Kind(logging.INFO),

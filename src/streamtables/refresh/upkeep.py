@@ -6,7 +6,7 @@ changes.  Nothing here changes a row; a table that is refreshed at the same time
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
@@ -54,6 +54,8 @@ class Upkeep:
     """Does what is due, one table at a time, and knows when it last did."""
 
     settings: Settings
+    published: Callable[[str], Iterable[Version]] = lambda _: ()
+    """Says after which versions subscribers still take the changes of a table, by its name."""
     _seen: dict[InputId, Version] = field(default_factory=dict)
     _removed_at: dict[InputId, datetime] = field(default_factory=dict)
 
@@ -109,8 +111,11 @@ class Upkeep:
         """Return for how long files are kept: the setting, or longer for the slowest reader."""
         oldest = now
         log = DeltaLog(table.location)
-        for version in _versions_in_use(table.id, definitions, standings):
-            if (entry := log.entry(version)) is not None:
+        in_use = _versions_in_use(table.id, definitions, standings)
+        for version in {*in_use, *self.published(table.name)}:
+            # Of what comes after a version the next entry tells too.
+            entry = log.entry(version) or log.entry(Version(version + 1))
+            if entry is not None:
                 written = datetime.fromtimestamp(entry.timestamp_ms / 1000, tz=now.tzinfo)
                 oldest = min(oldest, written)
         lag = ceil((now - oldest) / timedelta(hours=1)) + 1

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from streamtables.catalog.models import Options
 from streamtables.observe import declared as metric
 from streamtables.observe.counts import Sample
+from streamtables.publish.attendance import Attendance
+from streamtables.publish.courier import Courier
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
@@ -26,10 +29,11 @@ from streamtables.scheduler.workers import Workers
 class Scheduler:
     """Made with its warehouse; nothing runs before it is asked."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, warehouse: Path = Path()) -> None:
         self._around = around
         self._workers = Workers(around.settings, no_more=NoMore(around.clock))
         self._ticker = Ticker(around, self._workers)
+        self._ticker.courier = Courier(Attendance(around, warehouse).attend)
         self._loop = Loop(self._ticker, self._facts, no_more=self._workers.no_more)
 
     def tick(self) -> list[Refresh]:
@@ -49,7 +53,9 @@ class Scheduler:
         self._loop.wake.set()
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Let the workers and the courier go."""
+        if self._ticker.courier is not None:
+            self._ticker.courier.close()
         self._workers.close()
 
     def diagnostics(self) -> dict[str, object]:

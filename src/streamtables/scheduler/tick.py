@@ -14,6 +14,7 @@ from streamtables.catalog.models import Source, StreamTable
 from streamtables.catalog.scheduler_models import Event, Lease
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Version
+from streamtables.publish.courier import Courier
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.surroundings import Surroundings
@@ -50,6 +51,8 @@ class Ticker:
     """How many windows of changes the rounds of this process have read."""
     sources_seen: dict[InputId, datetime] = field(default_factory=dict)
     """When it was last known where each source stands."""
+    courier: Courier | None = None
+    """Brings changes to those who subscribed to them, beside the ticks."""
     following: Following = field(init=False)
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
@@ -81,6 +84,11 @@ class Ticker:
         self.happened += judged(book.promised, self.around.clock())
         self.around.catalog.record_events(self.happened)
         self.happened = []
+        if self.courier is not None:
+            known = self.around.catalog.publications
+            self.courier.ticked(
+                book.generation, now, moved=bool(results), ask=lambda: bool(known())
+            )
         return results
 
     def forget(self) -> None:

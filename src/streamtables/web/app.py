@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
 
 from streamtables.api import StreamTables
-from streamtables.web import json_actions, json_facts
+from streamtables.web import json_actions, json_changes, json_facts
 from streamtables.web.access import Access
 from streamtables.web.facts import Facts
 from streamtables.web.faults import add_fault_handlers
@@ -50,6 +50,7 @@ def build_app(db: StreamTables, *, token: str, hosts: Collection[str] = LOCAL_HO
         app.include_router(page.routes)
     app.include_router(json_facts.routes)
     app.include_router(json_actions.routes)
+    app.include_router(json_changes.routes)
     app.include_router(json_actions.sessions)
     _add_probes(app, db, facts)
     app.mount("/static", StaticFiles(directory=str(files("streamtables.web") / "static")))

@@ -119,6 +119,14 @@ class GateRequest(Request):
     reason: Annotated[str, Field(max_length=1_000)] = "closed from the web"
 
 
+class Acknowledgement(Request):
+    """Who has everything up to which version; a snapshot names its incarnation."""
+
+    subscriber: Annotated[str, Field(max_length=300)]
+    version: Annotated[int, Field(ge=0, le=2**53)]
+    incarnation: Annotated[str | None, Field(max_length=300)] = None
+
+
 class LogIn(Request):
     """The token, for a session of a browser."""
 

@@ -19,6 +19,7 @@ from tests.unit.catalog.contract import (
     RefreshContract,
     SnapshotContract,
 )
+from tests.unit.catalog.publication_contract import PublicationContract
 from tests.unit.catalog.scheduler_contract import (
     EpochContract,
     EventsContract,
@@ -48,6 +49,10 @@ class TestDefinitions(DefinitionContract):
 
 
 class TestLibrary(LibraryContract):
+    pass
+
+
+class TestPublications(PublicationContract):
     pass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,6 +130,9 @@ class FakeDatabase:
     health: list[HealthFinding] = field(default_factory=list)
     plan: ApplyPlan = ApplyPlan()
     sql_result: Any = None
+    published: list[Any] = field(default_factory=list)
+    published_changes: Any = None
+    pushes: list[Any] = field(default_factory=list)
     closed: bool = False
 
     def __enter__(self) -> FakeDatabase:
@@ -304,6 +307,48 @@ class FakeDatabase:
     def maintain(self, name: str | None = None) -> list[Kept]:
         self._record("maintain", name)
         return self.kept
+
+    def publish(self, name: str, publication: str | None = None) -> Named:
+        self._record("publish", name, publication)
+        return Named(publication or name)
+
+    def unpublish(self, publication: str) -> None:
+        self._record("unpublish", publication)
+
+    def subscribe(
+        self,
+        publication: str,
+        subscriber: str,
+        from_version: str | int | None = None,
+        *,
+        to: Mapping[str, str] | None = None,
+        expire_after: str | None = None,
+    ) -> None:
+        self._record(
+            "subscribe", publication, subscriber, from_version, to=to, expire_after=expire_after
+        )
+
+    def unsubscribe(self, publication: str, subscriber: str) -> None:
+        self._record("unsubscribe", publication, subscriber)
+
+    def acknowledge(
+        self, publication: str, subscriber: str, version: int, *, incarnation: str | None = None
+    ) -> None:
+        self._record("acknowledge", publication, subscriber, version, incarnation=incarnation)
+
+    def changes(
+        self, publication: str, subscriber: str, limit: int = 1, *, after: int | None = None
+    ) -> Any:
+        self._record("changes", publication, subscriber, limit, after=after)
+        return self.published_changes
+
+    def publications(self) -> list[Any]:
+        self._record("publications")
+        return self.published
+
+    def push(self, publication: str | None = None) -> list[Any]:
+        self._record("push", publication)
+        return self.pushes
 
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan:
         self._record("plan_apply", folder, prune=prune)

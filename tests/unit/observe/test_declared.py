@@ -19,10 +19,12 @@ LABELS = {
     "kind",
     "level",
     "outcome",
+    "publication",
     "reason",
     "result",
     "sink",
     "state",
+    "subscriber",
     "way",
 }
 PROMISED = {

@@ -13,7 +13,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from streamtables.refresh.results import Reason, Refresh
-from streamtables.web import json_actions, json_facts
+from streamtables.web import json_actions, json_changes, json_facts
 from streamtables.web.app import build_app
 from tests.support.web_warehouse import open_web_warehouse
 from tests.unit.web.conftest import BEARER, TOKEN
@@ -21,7 +21,7 @@ from tests.unit.web.conftest import BEARER, TOKEN
 HOSTS = ("localhost", "testserver")
 OPERATIONS = [
     (route.path, method.lower())
-    for routes in (json_facts.routes, json_actions.routes)
+    for routes in (json_facts.routes, json_actions.routes, json_changes.routes)
     for route in routes.routes
     if isinstance(route, APIRoute) and route.include_in_schema
     for method in route.methods or ()
