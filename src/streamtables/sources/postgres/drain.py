@@ -40,6 +40,7 @@ from streamtables.sources.postgres.captured_read import (
     Unexplained,
     read_captured,
 )
+from streamtables.sources.postgres.continuity import here, what_went_back
 from streamtables.sources.postgres.look import IDLE_BYTES
 from streamtables.sources.postgres.mirror import apply_captured, standing_of
 from streamtables.sources.postgres.moves import Mover, Ways
@@ -123,17 +124,32 @@ class DatabaseDrain:
         with alone(connection, self.database):
             # Only now: whoever drained before may have moved captures, or marked them for a copy.
             self.captives = self.load()
+            line = self._copied_what_went_back(connection)
             for _ in range(_ROUNDS):
                 try:
                     done = self._once(connection)
                 except CommitConflictError:
                     continue
                 if not isinstance(done, _Again):
+                    if line is not None:
+                        self.shop.catalog.keep_line(self.database, line)
                     return done
         raise TransientError(
             "the captured tables did not come to one position",
             detail="They were copied or drained by others while this drain ran.",
         )
+
+    def _copied_what_went_back(self, connection: Connection[Any]) -> str | None:
+        """Copy all tables of a server that was put back; return its line if that is to be kept."""
+        known = self.shop.catalog.captured_databases().get(self.database)
+        now = here(connection)
+        last, line = (known.last, known.line) if known else (None, "")
+        if last is not None and (reason := what_went_back(now, last, line)):
+            for captive in self.captives:
+                # Nothing is known of how far a slot of this server was read.
+                capture = replace(captive.capture, moving_since=last.number)
+                self._copied(replace(captive, capture=capture), reason)
+        return None if now.line == line else now.line
 
     def _once(self, connection: Connection[Any]) -> Drain | _Again:
         last = self.shop.catalog.last_drain(self.database)
