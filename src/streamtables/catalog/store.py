@@ -11,6 +11,7 @@
     events.py               what people should know
     epochs.py               which versions belong together
     plan_records.py         compiled plans
+    restoring.py            what a restore changes
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -36,6 +37,7 @@ from streamtables.catalog.models import Function, Source, StreamTable, View
 from streamtables.catalog.plan_records import PlanRecords
 from streamtables.catalog.recent import RecentActivity
 from streamtables.catalog.refresh_records import RefreshRecords
+from streamtables.catalog.restoring import Restoring
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.standings import Standings, load_standings
@@ -56,6 +58,7 @@ class Catalog(
     Events,
     Epochs,
     PlanRecords,
+    Restoring,
 ):
     """An open catalog; safe to share between threads."""
 
@@ -68,6 +71,12 @@ class Catalog(
     def open(cls, location: str | Path) -> Catalog:
         """Open the catalog at a path or database URL; create or upgrade it where needed."""
         return cls(open_database(location))
+
+    def copy_to(self, file: Path) -> None:
+        """Write the whole catalog, as it is at one moment, to a file that is not there yet."""
+        from streamtables.catalog.copies import copy_to_file
+
+        copy_to_file(self._database, file)
 
     def close(self) -> None:
         """Close the catalog's connections."""

@@ -14,7 +14,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine
 
-from streamtables.catalog import Catalog, default_location, sqlite_copy, upgrade
+from streamtables.catalog import Catalog, default_location, upgrade
 from streamtables.catalog.upgrade import VERSIONS
 from streamtables.errors import CatalogUnreadableError
 from streamtables.positions import Frontier, InputId, Version
@@ -133,16 +133,16 @@ def made_at(path: Path, version: str) -> None:
         config.set_main_option("script_location", str(Path(upgrade.__file__).parent / "migrations"))
         command.upgrade(config, version)
     engine.dispose()
-    connection = sqlite3.connect(path)
-    with connection:
+    file = sqlite3.connect(path)
+    with file:
         for known in VERSIONS[: VERSIONS.index(version) + 1]:
             for table, values in ROWS.get(known, []):
                 places = ", ".join("?" * len(values))
-                connection.execute(
-                    f"INSERT INTO {_spelled(connection, table, values)} VALUES ({places})", values
+                file.execute(
+                    f"INSERT INTO {_spelled(file, table, values)} VALUES ({places})", values
                 )
-        connection.execute("UPDATE catalog_meta SET generation = 1")
-    connection.close()
+        file.execute("UPDATE catalog_meta SET generation = 1")
+    file.close()
 
 
 def _spelled(connection: sqlite3.Connection, table: str, values: tuple[object, ...]) -> str:
@@ -193,7 +193,7 @@ def test_the_file_is_kept_as_it_was_and_named(
         Catalog.open(path).close()
     kept = path.with_name(f"catalog.db.{version}")
     assert contents(kept) == before
-    assert [record.fields["copy"] for record in caplog.records] == [str(kept)]
+    assert [vars(record)["fields"]["copy"] for record in caplog.records] == [str(kept)]
     # Put back, it is upgraded once more, and neither copy is lost.
     path.write_bytes(kept.read_bytes())
     Catalog.open(path).close()
@@ -214,7 +214,7 @@ def test_without_room_for_the_copy_nothing_is_upgraded(path: Path, monkeypatch: 
             raise sqlite3.OperationalError("database or disk is full")
 
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite_copy.sqlite3, "connect", lambda file: connect(file, factory=Full))
+    monkeypatch.setattr(sqlite3, "connect", lambda file: connect(file, factory=Full))
     with pytest.raises(CatalogUnreadableError) as caught:
         Catalog.open(path)
     monkeypatch.undo()
