@@ -18,8 +18,7 @@ from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import Capture, CaptureEvent, Input, StreamTable
 from streamtables.catalog.upgrade import VERSIONS
 from streamtables.errors import AlreadyExistsError, ConfigError
-from streamtables.positions import CommitStamp, Frontier, RefreshId, Sequence, Standing
-from streamtables.positions import Version as V
+from streamtables.positions import CommitStamp, Frontier, RefreshId, Sequence, Standing, Version
 from tests.unit.catalog.builders import START, source, stream_table
 
 
@@ -54,8 +53,8 @@ class Warehouse:
             table.id,
             Sequence(version + 1),
             RefreshId(f"{table.name}-{version}-{root}"),
-            Frontier({key: V(read)}),
-            Frontier({self.orders.id: V(root)}),
+            Frontier({key: Version(read)}),
+            Frontier({self.orders.id: Version(root)}),
             "full",
             table.defining_query_hash,
         )
@@ -69,7 +68,9 @@ class Warehouse:
             ),
         )
         if record:
-            self.catalog.adopt_standing(table.id, Standing.from_stamp(stamp, V(version), START))
+            self.catalog.adopt_standing(
+                table.id, Standing.from_stamp(stamp, Version(version), START)
+            )
 
     def write(self) -> None:
         write_deltalake(self.orders.location, pa.table({"id": [9]}), mode="append")
@@ -98,8 +99,8 @@ def house(tmp_path: Path) -> Iterator[Warehouse]:
     made.catalog.close()
 
 
-def restored(folder: Path, into: Path, **options: bool) -> dict[str, str]:
-    return {item.table: item.how for item in restore(folder, into, **options)}
+def restored(folder: Path, into: Path, *, force: bool = False) -> dict[str, str]:
+    return {item.table: item.how for item in restore(folder, into, force=force)}
 
 
 def states(into: Path) -> dict[str, str]:
@@ -145,12 +146,11 @@ def test_a_backup_with_its_tables_makes_another_warehouse(house: Warehouse, tmp_
 
 
 def test_only_files_of_the_version_are_copied(house: Warehouse, tmp_path: Path):
-    write = {"mode": "overwrite"}
     version = DeltaTable(house.low.location).version()
     house.backup(tmp_path / "b", with_tables=True)
     before = {file.name for file in (tmp_path / "b" / "tables" / "low").glob("*.parquet")}
     assert len(before) == version + 1
-    write_deltalake(house.low.location, pa.table({"id": [0]}), **write)  # type: ignore[arg-type]
+    write_deltalake(house.low.location, pa.table({"id": [0]}), mode="overwrite")
     DeltaTable(house.low.location).create_checkpoint()
     house.backup(tmp_path / "later", with_tables=True)
     copied = {path.name for path in (tmp_path / "later" / "tables" / "low").rglob("*.*")}
@@ -280,8 +280,16 @@ def _spoilt(folder: Path, how: str) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    ["no manifest", "not JSON", "a list", "a later format", "a later catalog", "another catalog"]
-    + ["no catalog", "no folder"],
+    [
+        "no manifest",
+        "not JSON",
+        "a list",
+        "a later format",
+        "a later catalog",
+        "another catalog",
+        "no catalog",
+        "no folder",
+    ],
 )
 def test_what_is_no_whole_backup_is_refused(house: Warehouse, tmp_path: Path, how: str):
     house.backup(tmp_path / "b")
