@@ -201,9 +201,11 @@ def _put_in_place(working: Path, target: str | Path, home: Path, *, taken: bool)
     file = database.file
     file.parent.mkdir(parents=True, exist_ok=True)
     if taken:
-        copy_sqlite(file, _free(home / REPLACED))
-        for suffix in ("", "-wal", "-shm"):
-            file.with_name(file.name + suffix).unlink(missing_ok=True)
+        # Moved and not copied: a catalog that cannot be read is why people restore.
+        kept = _free(home / REPLACED)
+        for suffix in ("-wal", "-shm", ""):
+            if (part := file.with_name(file.name + suffix)).exists():
+                part.rename(kept.with_name(kept.name + suffix))
     ready = working.with_name("ready.db")
     copy_sqlite(working, ready)
     os.replace(ready, file)

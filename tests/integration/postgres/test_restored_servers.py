@@ -132,6 +132,22 @@ def test_another_server_at_the_same_address_is_noticed(tmp_path: Path) -> None:
             assert len(reasons(chain, "t")) == 1
 
 
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_a_mirror_that_is_gone_is_copied(
+    server: PostgresServer, tmp_path: Path, capture: str
+) -> None:
+    execute(server, "CREATE TABLE t (id int PRIMARY KEY, a text)", "INSERT INTO t VALUES (1, 'x')")
+    with Chain(tmp_path / "w", server.url) as chain:
+        chain.add("t", capture=capture)
+        for number in range(3):
+            execute(server, f"INSERT INTO t VALUES ({number + 10}, 'more')")
+            check(chain, server)
+        shutil.rmtree(chain.catalog.source("t").location)
+        check(chain, server)
+        execute(server, "UPDATE t SET a = 'y'")
+        check(chain, server)
+
+
 def _wait_until_it_writes(server: PostgresServer) -> None:
     import time
 

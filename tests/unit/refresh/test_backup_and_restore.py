@@ -250,6 +250,18 @@ def test_a_target_that_is_taken_is_left_as_it_is(house: Warehouse, tmp_path: Pat
     assert [path.name for path in into.rglob("*")] == ["tables", "low"]
 
 
+def test_a_catalog_that_cannot_be_read_is_replaced_and_kept(house: Warehouse, tmp_path: Path):
+    house.backup(tmp_path / "b")
+    house.catalog.close()
+    file = default_location(house.path)
+    file.write_bytes(b"not a database at all" * 100)
+    assert restored(tmp_path / "b", house.path, force=True) == {"low": "equal", "high": "equal"}
+    kept = file.with_name("catalog.db.replaced")
+    assert kept.read_bytes() == b"not a database at all" * 100
+    restored(tmp_path / "b", house.path, force=True)
+    assert file.with_name("catalog.db.replaced-2").exists()
+
+
 def test_a_folder_that_is_taken_gets_no_backup(house: Warehouse, tmp_path: Path):
     house.backup(tmp_path / "b")
     with pytest.raises(ConfigError, match="not empty"):

@@ -42,7 +42,11 @@ from streamtables.sources.postgres.captured_read import (
 )
 from streamtables.sources.postgres.continuity import here, what_went_back
 from streamtables.sources.postgres.look import IDLE_BYTES
-from streamtables.sources.postgres.mirror import apply_captured, standing_of
+from streamtables.sources.postgres.mirror import (
+    apply_captured,
+    standing_of,
+    standing_since_copy,
+)
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.older_buffers import Upgraded, meet_buffers
 from streamtables.sources.postgres.server import Server
@@ -98,6 +102,8 @@ class DatabaseDrain:
     """The position that was read, whether or not it had to be recorded."""
     _lag_bytes: int | None = None
     _read: Read | None = None
+    _fresh: set[InputId] = field(default_factory=set)
+    """What this drain has copied."""
 
     def run(self) -> Drain | None:
         """Bring all mirrors to one position and record it; None when nothing can have happened."""
@@ -209,8 +215,16 @@ class DatabaseDrain:
         found = {}
         for captive in self.captives:
             if (key := captive.source.id) not in self.errors:
-                found[key], self.heads[key] = standing_of(captive.source, last)
+                found[key], self.heads[key] = self._standing(captive.source, last)
         return found
+
+    def _standing(self, source: Source, last: Drain | None) -> tuple[MirrorStanding, Version]:
+        try:
+            return standing_of(source, last)
+        except TableDamagedError:
+            if source.id not in self._fresh:
+                raise
+            return standing_since_copy(source)
 
     def _readable(self, standings: dict[InputId, MirrorStanding]) -> tuple[Captive, ...]:
         return tuple(captive for captive in self.captives if captive.source.id in standings)
@@ -221,7 +235,7 @@ class DatabaseDrain:
         for captive in self.captives:
             reason = captive.capture.copy_reason
             try:
-                standing_of(captive.source, last)
+                self._standing(captive.source, last)
             except TableDamagedError as error:
                 reason = reason or error.detail
             if reason and captive.source.id not in self.errors:
@@ -255,6 +269,7 @@ class DatabaseDrain:
         """Copy a table anew; one that cannot be copied stops alone, and the others go on."""
         try:
             fresh = self.copy_anew(captive, reason)
+            self._fresh.add(captive.source.id)
         except TransientError:
             raise
         except StreamTablesError as error:
