@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.backing_up import Backups
 from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import (
@@ -86,6 +87,7 @@ def _utc_now() -> datetime:
 
 
 class StreamTables(
+    Backups,
     Caches,
     Health,
     Monitoring,

@@ -130,7 +130,10 @@ def test_versions_agree():
     newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", changelog, flags=re.MULTILINE)
     assert newest is not None
     assert newest.group(1) == version
-    assert getattr(importlib.import_module("streamtables"), "__version__", version) == version
+    assert importlib.import_module("streamtables").__version__ == version
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        named = re.findall(r"streamtables(?:==| )v?(\d+\.\d+\.\d+)", text_of(page))
+        assert set(named) <= {version}, relative(page)
 
 
 def test_pinned_packages_have_hashes_and_meet_the_project():

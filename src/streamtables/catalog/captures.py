@@ -24,6 +24,8 @@ from streamtables.positions import Drain, Frontier, InputId, PgPosition
 
 _CAPTURE_ID = "capture_id"
 _KNOWN_ID = select(settings.c.value).where(settings.c.name == _CAPTURE_ID)
+_LINE = "line of "
+_KEPT = select(settings.c.name, settings.c.value)
 KEPT_DRAINS = 1_000
 """Older records of drains are forgotten; only the last one can be pinned."""
 
@@ -37,6 +39,8 @@ class CapturedDatabase:
     """What is in the name of our slot for it."""
     captures: tuple[Capture, ...]
     last: Drain | None
+    line: str = ""
+    """Which line of history its server was on at the last drain; empty where that is not known."""
 
     @property
     def reads_log(self) -> bool:
@@ -60,13 +64,14 @@ class Captures(DefinitionChanges):
         with self._database.reading() as connection:
             found = [_capture(row) for row in connection.execute(select(captures))]
             last = _last_drains(connection)
-            capture_id = connection.execute(_KNOWN_ID).scalar()
+            kept = {row.name: row.value for row in connection.execute(_KEPT)}
         return {
             name: CapturedDatabase(
                 name,
-                _tag(str(capture_id), name),
+                _tag(str(kept.get(_CAPTURE_ID)), name),
                 tuple(capture for capture in found if capture.database == name),
                 last.get(name),
+                kept.get(f"{_LINE}{name}", ""),
             )
             for name in dict.fromkeys(capture.database for capture in found)
         }
@@ -117,6 +122,13 @@ class Captures(DefinitionChanges):
                 found = uuid4().hex[:8]
                 connection.execute(insert(settings), [{"name": _CAPTURE_ID, "value": found}])
         return str(found)
+
+    def keep_line(self, database: str, line: str) -> None:
+        """Keep which line of history the server of a database is on."""
+        name = f"{_LINE}{database}"
+        with self._database.writing() as connection:
+            connection.execute(delete(settings).where(settings.c.name == name))
+            connection.execute(insert(settings), [{"name": name, "value": line}])
 
     def last_drain(self, database: str) -> Drain | None:
         """Return the last recorded drain of a database."""

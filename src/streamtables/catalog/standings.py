@@ -67,10 +67,10 @@ def move_standing(connection: Connection, table_id: InputId, standing: Standing)
     if not standing.may_replace(recorded):
         return False
     if recorded is None:
-        values = {"stream_table_id": table_id, **_values(standing)}
+        values = {"stream_table_id": table_id, **standing_values(standing)}
         connection.execute(insert(standings), [values])
     else:
-        connection.execute(update(standings).where(this).values(_values(standing)))
+        connection.execute(update(standings).where(this).values(standing_values(standing)))
     return True
 
 
@@ -86,7 +86,8 @@ def _standing(row: Row[Any]) -> Standing:
     )
 
 
-def _values(standing: Standing) -> dict[str, Any]:
+def standing_values(standing: Standing) -> dict[str, Any]:
+    """Return the columns of a standing's row."""
     return {
         "delta_version": standing.version,
         "sequence": standing.sequence,

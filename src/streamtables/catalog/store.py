@@ -13,6 +13,7 @@
     plan_records.py         compiled plans
     write_locks.py          who is writing what
     publications.py         whom changes are kept for
+    restoring.py            what a restore changes
 
 This file opens the catalog and reads definitions.  They are cached until the generation moves, so
 a round in which nothing was defined costs one statement.
@@ -39,6 +40,7 @@ from streamtables.catalog.plan_records import PlanRecords
 from streamtables.catalog.publications import Publications
 from streamtables.catalog.recent import RecentActivity
 from streamtables.catalog.refresh_records import RefreshRecords
+from streamtables.catalog.restoring import Restoring
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.standings import Standings, load_standings
@@ -62,6 +64,7 @@ class Catalog(
     Epochs,
     PlanRecords,
     WriteLocks,
+    Restoring,
 ):
     """An open catalog; safe to share between threads."""
 
@@ -74,6 +77,12 @@ class Catalog(
     def open(cls, location: str | Path) -> Catalog:
         """Open the catalog at a path or database URL; create or upgrade it where needed."""
         return cls(open_database(location))
+
+    def copy_to(self, file: Path) -> None:
+        """Write the whole catalog, as it is at one moment, to a file that is not there yet."""
+        from streamtables.catalog.copies import copy_to_file
+
+        copy_to_file(self._database, file)
 
     def close(self) -> None:
         """Close the catalog's connections."""

@@ -1,11 +1,13 @@
 """Bring a catalog to the version of this release when it is opened.
 
 Nothing is changed unless the catalog is one that this release knows: a newer one, another
-program's database or a damaged file is refused as it is.
+program's database or a damaged file is refused as it is.  A file is copied before it is changed,
+and the copy stays.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from threading import Lock
@@ -13,6 +15,7 @@ from threading import Lock
 from sqlalchemy import Connection, inspect, text
 
 from streamtables.catalog.database import SCHEMA, Database, database_at
+from streamtables.catalog.sqlite_copy import copy_sqlite
 from streamtables.errors import CatalogUnreadableError, TransientError
 
 # The migrations, oldest first. A test compares them with the files in `migrations/versions`.
@@ -22,6 +25,8 @@ VERSION_TABLE = "alembic_version"
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _ADVISORY_LOCK = 0x57_AB_1E
 _SWITCH_SECONDS = 10.0
+
+_log = logging.getLogger("streamtables.catalog")
 
 # Alembic keeps the running migration in module globals.
 _one_at_a_time = Lock()
@@ -83,8 +88,27 @@ def _bring_up_to_date(database: Database) -> None:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
             connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
         # Another process may have done it while this one waited for the lock.
-        if _checked_version(connection, database) != VERSIONS[-1]:
-            _run_migrations(connection)
+        version = _checked_version(connection, database)
+        if version == VERSIONS[-1]:
+            return
+        if version is not None and database.file is not None:
+            _keep_copy(database.file, version)
+        _run_migrations(connection)
+
+
+def _keep_copy(file: Path, version: str) -> None:
+    """Copy a catalog that is about to be upgraded; its name says of which version it is.
+
+    We hold the write lock, so nothing is written while it is copied.
+    """
+    kept = file.with_name(f"{file.name}.{version}")
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = file.with_name(f"{file.name}.{version}-{number}")
+    copy_sqlite(file, kept)
+    fields = {"from_version": version, "to_version": VERSIONS[-1], "copy": str(kept)}
+    _log.warning("catalog upgraded; it is kept as it was", extra={"fields": fields})
 
 
 def _switch_to_write_ahead(database: Database) -> None:

@@ -15,6 +15,7 @@ import typer
 
 from streamtables.cli.alter import alter
 from streamtables.cli.apply import apply
+from streamtables.cli.backup import backup, restore
 from streamtables.cli.bench import bench
 from streamtables.cli.caches import caches_clear, caches_status
 from streamtables.cli.contract import Connect
@@ -62,7 +63,7 @@ Command = Callable[..., None]
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor, bench),
     "Define": (create, alter, drop, apply, validate, sql),
-    "Keep fresh": (run, refresh, pause, resume, repair, maintain),
+    "Keep fresh": (run, refresh, pause, resume, repair, maintain, backup, restore),
     "Look": (status, top, serve, health, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}

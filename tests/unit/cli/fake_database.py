@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
 from streamtables.refresh.health import HealthFinding
+from streamtables.refresh.manifest import Manifest
 from streamtables.refresh.plan_cache import CacheLevel
 from streamtables.refresh.plans import ClearedCaches
 from streamtables.refresh.upkeep import Kept
@@ -303,6 +304,10 @@ class FakeDatabase:
     def health_check(self) -> list[HealthFinding]:
         self._record("health_check")
         return self.health
+
+    def backup(self, folder: Path, *, with_tables: bool = False) -> Manifest:
+        self._record("backup", folder, with_tables=with_tables)
+        return Manifest("2030", "0.1.0", "0005", "", "/w", with_tables, ())
 
     def maintain(self, name: str | None = None) -> list[Kept]:
         self._record("maintain", name)

@@ -40,8 +40,13 @@ from streamtables.sources.postgres.captured_read import (
     Unexplained,
     read_captured,
 )
+from streamtables.sources.postgres.continuity import here, what_went_back
 from streamtables.sources.postgres.look import IDLE_BYTES
-from streamtables.sources.postgres.mirror import apply_captured, standing_of
+from streamtables.sources.postgres.mirror import (
+    apply_captured,
+    standing_of,
+    standing_since_copy,
+)
 from streamtables.sources.postgres.moves import Mover, Ways
 from streamtables.sources.postgres.older_buffers import Upgraded, meet_buffers
 from streamtables.sources.postgres.server import Server
@@ -97,6 +102,8 @@ class DatabaseDrain:
     """The position that was read, whether or not it had to be recorded."""
     _lag_bytes: int | None = None
     _read: Read | None = None
+    _fresh: set[InputId] = field(default_factory=set)
+    """What this drain has copied."""
 
     def run(self) -> Drain | None:
         """Bring all mirrors to one position and record it; None when nothing can have happened."""
@@ -123,17 +130,32 @@ class DatabaseDrain:
         with alone(connection, self.database):
             # Only now: whoever drained before may have moved captures, or marked them for a copy.
             self.captives = self.load()
+            line = self._copied_what_went_back(connection)
             for _ in range(_ROUNDS):
                 try:
                     done = self._once(connection)
                 except CommitConflictError:
                     continue
                 if not isinstance(done, _Again):
+                    if line is not None:
+                        self.shop.catalog.keep_line(self.database, line)
                     return done
         raise TransientError(
             "the captured tables did not come to one position",
             detail="They were copied or drained by others while this drain ran.",
         )
+
+    def _copied_what_went_back(self, connection: Connection[Any]) -> str | None:
+        """Copy all tables of a server that was put back; return its line if that is to be kept."""
+        known = self.shop.catalog.captured_databases().get(self.database)
+        now = here(connection)
+        last, line = (known.last, known.line) if known else (None, "")
+        if last is not None and (reason := what_went_back(now, last, line)):
+            for captive in self.captives:
+                # Nothing is known of how far a slot of this server was read.
+                capture = replace(captive.capture, moving_since=last.number)
+                self._copied(replace(captive, capture=capture), reason)
+        return None if now.line == line else now.line
 
     def _once(self, connection: Connection[Any]) -> Drain | _Again:
         last = self.shop.catalog.last_drain(self.database)
@@ -193,8 +215,16 @@ class DatabaseDrain:
         found = {}
         for captive in self.captives:
             if (key := captive.source.id) not in self.errors:
-                found[key], self.heads[key] = standing_of(captive.source, last)
+                found[key], self.heads[key] = self._standing(captive.source, last)
         return found
+
+    def _standing(self, source: Source, last: Drain | None) -> tuple[MirrorStanding, Version]:
+        try:
+            return standing_of(source, last)
+        except TableDamagedError:
+            if source.id not in self._fresh:
+                raise
+            return standing_since_copy(source)
 
     def _readable(self, standings: dict[InputId, MirrorStanding]) -> tuple[Captive, ...]:
         return tuple(captive for captive in self.captives if captive.source.id in standings)
@@ -205,7 +235,7 @@ class DatabaseDrain:
         for captive in self.captives:
             reason = captive.capture.copy_reason
             try:
-                standing_of(captive.source, last)
+                self._standing(captive.source, last)
             except TableDamagedError as error:
                 reason = reason or error.detail
             if reason and captive.source.id not in self.errors:
@@ -239,6 +269,7 @@ class DatabaseDrain:
         """Copy a table anew; one that cannot be copied stops alone, and the others go on."""
         try:
             fresh = self.copy_anew(captive, reason)
+            self._fresh.add(captive.source.id)
         except TransientError:
             raise
         except StreamTablesError as error:

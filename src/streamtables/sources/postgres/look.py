@@ -23,6 +23,7 @@ from streamtables.catalog.models import Capture, Source
 from streamtables.errors import TableDamagedError
 from streamtables.positions import Drain, PgPosition
 from streamtables.sources.postgres import buffer, publication, triggers
+from streamtables.sources.postgres.continuity import Here, what_went_back
 from streamtables.sources.postgres.facts import DESCRIBED, table_of
 from streamtables.sources.postgres.mirror import standing_of
 from streamtables.sources.postgres.server import SCHEMA
@@ -109,8 +110,10 @@ def _look_at_log(
         _LOG.format(here=HERE, slot=FACTS), {"slot": publication.object_name(known.tag)}
     ).fetchone()
     assert row is not None
-    now = PgPosition(*position_of(*row[:4]))
-    slot = SlotFacts(True, *row[4:]) if row[4] is not None else SlotFacts(False)
+    now = PgPosition(*position_of(*row[:5]))
+    slot = SlotFacts(True, *row[5:]) if row[5] is not None else SlotFacts(False)
+    if what_went_back(Here(now, row[4]), last, known.line):
+        return None
     if what_broke(slot, last.position.lsn) or not log_is_quiet(now, seen, last.position):
         return None
     return seen
@@ -138,10 +141,13 @@ def _look_at_tables(
     row = connection.execute(statement, asked).fetchone()
     assert row is not None
     *here, found, lasting = row
+    now = PgPosition(*position_of(*here))
+    if what_went_back(Here(now, here[-1]), last, known.line):
+        return None
     if found is not None and not _nothing_new(found, known.captures):
         return None
     # What is not on disk may be undone by a crash, and its numbers be given to others.
-    return PgPosition(*position_of(*here)) if lasting else seen
+    return now if lasting else seen
 
 
 def _nothing_new(found: Mapping[str, Any], captures: Iterable[Capture]) -> bool:

@@ -19,6 +19,7 @@ from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.small_commit import ROWS_MAX
 from streamtables.errors import CommitConflictError, HistoryGoneError, TableDamagedError
 from streamtables.positions import (
+    COPY,
     CommitStamp,
     Drain,
     Frontier,
@@ -71,6 +72,28 @@ def standing_of(source: Source, recorded: Drain | None) -> tuple[MirrorStanding,
     if isinstance(found, NotWritten):
         raise _damaged(source, "it was never filled")
     return found, head
+
+
+def standing_since_copy(source: Source) -> tuple[MirrorStanding, Version]:
+    """Return where a mirror stands that this drain has copied, whatever is recorded of it.
+
+    A mirror that was lost begins anew, at versions that the record knows nothing of.
+    """
+    log = DeltaLog(source.location)
+    head = log.head()
+    for version in range(-1 if head is None else int(head), -1, -1):
+        entry = log.entry(Version(version))
+        if entry is None:
+            break
+        stamp = entry.stamp
+        if stamp is not None and stamp.table_id == source.id and stamp.mode == COPY:
+            assert head is not None
+            entries = facts_of(log.entries(Version(version - 1), head))
+            found = judge_mirror(entries, source.id, None)
+            if isinstance(found, MirrorStanding):
+                return found, head
+            break
+    raise _damaged(source, "its copy is not in its log")
 
 
 def _recorded(source: Source, drain: Drain | None, log: DeltaLog) -> MirrorStanding | None:

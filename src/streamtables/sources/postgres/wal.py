@@ -50,7 +50,11 @@ HERE = """
 SELECT pg_catalog.pg_current_snapshot()::text AS snapshot,
        pg_catalog.pg_current_wal_insert_lsn()::text AS insert_at,
        current_setting('wal_block_size')::int8 AS block,
-       (SELECT setting::int8 FROM pg_catalog.pg_settings WHERE name = 'wal_segment_size') AS segment
+       (SELECT setting::int8 FROM pg_catalog.pg_settings
+        WHERE name = 'wal_segment_size') AS segment,
+       (SELECT system_identifier FROM pg_catalog.pg_control_system())::text || '/' ||
+       (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())::text || ' ' ||
+       left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8) AS line
 """
 _CHANGES = """
 SELECT data FROM pg_catalog.pg_logical_slot_peek_binary_changes(
@@ -90,8 +94,10 @@ def current_position(connection: Connection[Any]) -> Position:
     return position_of(*row)
 
 
-def position_of(snapshot: str, insert_at: str, block: int, segment: int) -> Position:
-    """Return the position that a row of `HERE` tells."""
+def position_of(
+    snapshot: str, insert_at: str, block: int, segment: int, line: str = ""
+) -> Position:
+    """Return the position that a row of `HERE` tells; `line` is for `continuity`."""
     end = end_of_log(lsn_number(insert_at), block=block, segment=segment)
     return Position(snapshot, lsn_text(end))
 
