@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.audit import Auditing, audited
 from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import (
@@ -83,7 +84,10 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class StreamTables(Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching):
+@audited
+class StreamTables(
+    Auditing, Caches, Health, Monitoring, Scheduling, Tidying, ViewsAndFunctions, Watching
+):
     """An open warehouse: its catalog, and Spark when it is needed."""
 
     def __init__(

@@ -74,13 +74,16 @@ def _prepared(db: StreamTables, address: Address) -> tuple[uvicorn.Server, socke
 
     from streamtables.web.access import new_token
     from streamtables.web.app import LOCAL_HOSTS, build_app
+    from streamtables.web.peers import behind_proxy
 
     given = resolve_secret(db.settings.web_token)
     token = given or new_token()
     own = {f"[{address.host}]" if ":" in address.host else address.host} - _EVERYWHERE
     app = build_app(db, token=token, hosts={*LOCAL_HOSTS, *own, *address.allowed})
     config = uvicorn.Config(
-        app,
+        behind_proxy(app),
+        # Done by ourselves, after the address of the proxy was noted.
+        proxy_headers=False,
         log_level="warning",
         access_log=False,
         server_header=False,
