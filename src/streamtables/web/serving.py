@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from streamtables.api import StreamTables
 
 DEFAULT_PORT = 8321
+_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
 
 
@@ -39,6 +40,8 @@ class Opened:
     url: str
     token: str | None
     """The token where it was made for this run; None where the settings have one."""
+    open_to_others: bool = False
+    """Whether other machines can look without a token."""
 
 
 def serve(db: StreamTables, address: Address, told: Callable[[Opened], None]) -> None:
@@ -93,7 +96,8 @@ def _prepared(db: StreamTables, address: Address) -> tuple[uvicorn.Server, socke
     door = _door(address)
     shown = "localhost" if address.host in {*_EVERYWHERE, "127.0.0.1"} else address.host
     url = f"http://{f'[{shown}]' if ':' in shown else shown}:{door.getsockname()[1]}/"
-    return uvicorn.Server(config), door, Opened(url, None if given else token)
+    reachable = address.host not in _HERE and not db.settings.web_read_needs_token
+    return uvicorn.Server(config), door, Opened(url, None if given else token, reachable)
 
 
 def _door(address: Address) -> socket.socket:
