@@ -58,9 +58,9 @@ def _examine(context: typer.Context, warehouse: str, *, fix: bool) -> Iterator[F
     def connect() -> Database:
         return invocation.connect(warehouse, invocation.catalog)
 
+    yield from find_safety(warehouse)
     yield find_catalog(warehouse, connect)
     yield from find_captures(warehouse, connect)
-    yield from find_safety(warehouse)
 
 
 def _settings_and_jars(warehouse: str, *, fix: bool) -> Finding:
