@@ -55,5 +55,11 @@ def test_awful_column_names_work_exactly(db: StreamTables, tmp_path: Path):
     assert rows[4] == {"id": 4, **{name: f"{name}{1 + place}" for place, name in enumerate(AWFUL)}}
     counts = sorted(row["n"] for row in db.read_rows("groups", 100).to_pylist())
     assert counts == [1, 1, 3]
+    # With a reader, a full refresh compares with the stored rows and writes the difference.
+    db.create("reader", f"SELECT {_quoted(AWFUL[0])} FROM copies")
+    _write(path, [(6, 2)])
+    assert db.refresh("copies", full=True).outcome == "applied"
+    assert db.read_rows("copies", 100).num_rows == 6
     assert db.verify("copies").equal
+    db.refresh("groups")
     assert db.verify("groups").equal
