@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs constraints clean
+.PHONY: help setup demo browser test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs licences audit fuzz constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,18 @@ golden: setup ## rewrite the golden files; review the difference like code
 
 docs: setup ## rewrite the generated pages
 	@$(BIN)/python scripts/generate_docs.py
+
+licences: setup ## rewrite docs/licences.md, and refuse licences that cannot be stood on
+	@$(BIN)/python scripts/licences.py
+
+audit: setup ## look for known faults in the pinned packages (needs pip-audit and a network)
+	@$(BIN)/python scripts/licences.py --check
+	@command -v $(BIN)/pip-audit > /dev/null || command -v pip-audit > /dev/null || \
+	    { echo "pip-audit is not installed: pip install pip-audit"; exit 1; }
+	@PATH="$(BIN):$$PATH" pip-audit --requirement constraints.txt --disable-pip --require-hashes
+
+fuzz: setup ## try broken inputs for a while; ARGS="--minutes 30 queries" for longer, or for one kind
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile pyproject.toml --all-extras --universal --upgrade --generate-hashes \

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.audit import Auditing, audited
 from streamtables.backing_up import Backups
 from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
@@ -86,7 +87,9 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@audited
 class StreamTables(
+    Auditing,
     Backups,
     Caches,
     Health,

@@ -121,7 +121,7 @@ def _chosen(statement: CreateStreamTable) -> Chosen:
 def _statements(folder: Path) -> list[Defining]:
     found: list[Defining] = []
     for path in sorted(folder.rglob("*.sql")):
-        for text in split_statements(path.read_text(encoding="utf-8")):
+        for text in split_statements(_read(path)):
             statement = parse_statement(text)
             if not isinstance(statement, CreateStreamTable | CreateView | CreateFunction):
                 raise UnsupportedSqlError(
@@ -135,6 +135,16 @@ def _statements(folder: Path) -> list[Defining]:
         if names.count(name) > 1:
             raise AlreadyExistsError(f'two files define "{name}"')
     return found
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "It is not UTF-8 text"
+        raise ConfigError(
+            f'cannot read the file "{path.name}" of the folder', detail=f"{reason}."
+        ) from error
 
 
 def _in_order(statements: list[Defining]) -> list[Defining]:

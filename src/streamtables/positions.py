@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Literal, NewType
 
-from streamtables.errors import InternalError
+from streamtables.errors import EnvironmentFaultError
 
 InputId = NewType("InputId", str)
 Version = NewType("Version", int)
@@ -190,12 +190,19 @@ class CommitStamp:
         """Read a stamp back; None when the text is not one of ours."""
         try:
             data = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
-        if not isinstance(data, dict) or "streamtables" not in data:
+        # Whoever may write to a table may write any text into its commits.
+        if not isinstance(data, dict) or not _is_whole(data.get("streamtables")):
             return None
         if data["streamtables"] != cls.FORMAT:
-            raise InternalError(f"commit stamp of the unknown format {data['streamtables']!r}")
+            raise EnvironmentFaultError(
+                f"a commit has a stamp of the format {data['streamtables']}",
+                detail=f"This release reads the format {cls.FORMAT}.",
+                hint="Upgrade streamtables to the release that wrote the commit.",
+            )
+        if not _has_form_of_stamp(data):
+            return None
         return cls(
             table_id=InputId(data["table_id"]),
             sequence=Sequence(data["sequence"]),
@@ -207,6 +214,29 @@ class CommitStamp:
             position=PgPosition.from_dict(data["position"]) if "position" in data else None,
             changed=frozenset(data["changed"]) if "changed" in data else None,
         )
+
+
+def _has_form_of_stamp(data: Mapping[str, object]) -> bool:
+    texts = (data.get(name) for name in ("table_id", "refresh_id", "mode", "query_hash"))
+    versions = [data.get("frontier"), data.get("base_frontier")]
+    position, changed = data.get("position"), data.get("changed", [])
+    return (
+        all(isinstance(text, str) for text in texts)
+        and _is_whole(data.get("sequence"))
+        and all(isinstance(v, dict) and all(map(_is_whole, v.values())) for v in versions)
+        and ("position" not in data or _is_position(position))
+        and isinstance(changed, list)
+        and all(isinstance(name, str) for name in changed)
+    )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_position(value: object) -> bool:
+    parts = [value.get("snapshot"), value.get("lsn")] if isinstance(value, dict) else [None]
+    return all(isinstance(part, str) for part in parts)
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,10 @@ class Setting(NamedTuple):
                 return int(value)
             if self.kind is float and isinstance(value, int | float | str):
                 return float(value)
-        except ValueError:
+            if self.kind is Path and isinstance(value, str | Path):
+                return None if "\0" in str(value) else Path(value).expanduser()
+        except (ValueError, RuntimeError):  # the second: "~name" of somebody who is not known
             return None
-        if self.kind is Path and isinstance(value, str | Path):
-            return Path(value).expanduser()
         return value if self.kind is str and isinstance(value, str) else None
 
     def _is_within(self, value: Value) -> bool:
@@ -347,11 +347,38 @@ class Settings:
     snapshot_parts: int = _whole(
         8, low=1, high=1_000, help="Into how many parts the first copy of a table is split."
     )
+    web_operators: str = _text(
+        "",
+        pattern=r"[^\x00-\x1f]*",
+        form="names, separated by commas",
+        help="Who may change something, of those whom a proxy names; the others may look.",
+    )
+    web_read_needs_token: bool = _switch(
+        False, help="Show pages and answers only to those who bring a token, or whom a proxy names."
+    )
     web_token: str = _secret(
         pattern=r"|\$\{(env|file):[^}]+\}|[!-~]{16,200}",
         form="16 to 200 visible characters, or a reference to a secret",
         help="What a request to the web pages must bring to change anything; made at each start "
         "where none is set.",
+    )
+    web_tokens: str = _text(
+        "",
+        pattern=r"(\s*[\w-]+:(read|operate)=\$\{(env|file):[^},]+\}\s*(,|$))*",
+        form="name:read=${env:NAME} or name:operate=${file:path}, separated by commas",
+        help="More tokens, each with a name, which the audit shows, and what it may.",
+    )
+    web_trusted_peers: str = _text(
+        "127.0.0.1, ::1",
+        pattern=r"[0-9a-fA-F.:/,\s]*",
+        form="addresses or networks, separated by commas",
+        help="From which addresses the header with the name of a person is believed.",
+    )
+    web_trusted_user_header: str = _text(
+        "",
+        pattern=r"|[A-Za-z][A-Za-z0-9-]{0,63}",
+        form="the name of a header, such as X-Forwarded-User",
+        help="The header in which a proxy says who asks; none is believed where it is not set.",
     )
     webhook_retries: int = _whole(
         3, low=0, high=100, help="How often a notice to the webhook is tried again."
@@ -476,6 +503,8 @@ def _referred(match: re.Match[str]) -> str:
     if kind == "file":
         try:
             return Path(place).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+        except RuntimeError:
+            raise ConfigError(f'the secret file "{place}" is in no known home folder') from None
         except (OSError, ValueError) as exc:
             # The content may be part of a decoding error, so the cause is not chained.
             reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"

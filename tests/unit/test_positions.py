@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from streamtables.errors import InternalError
+from streamtables.errors import EnvironmentFaultError
 from streamtables.positions import (
     COPY,
     Adopt,
@@ -217,7 +217,7 @@ class TestCommitStamp:
         assert CommitStamp.from_json(text) is None
 
     def test_a_format_of_the_future_is_an_error(self):
-        with pytest.raises(InternalError):
+        with pytest.raises(EnvironmentFaultError):
             CommitStamp.from_json('{"streamtables": 2}')
 
 

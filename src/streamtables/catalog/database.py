@@ -48,7 +48,8 @@ class Database:
     """
 
     def __init__(self, url: URL) -> None:
-        self.shown = url.render_as_string(hide_password=True)
+        # Without parameters: passwords can stand among them too.
+        self.shown = url.set(query={}).render_as_string(hide_password=True)
         self.is_sqlite = url.drivername == "sqlite"
         self.file = Path(url.database) if self.is_sqlite and url.database else None
         self.queries = 0

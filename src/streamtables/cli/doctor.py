@@ -23,6 +23,7 @@ from streamtables.cli.findings import (
 )
 from streamtables.cli.invocation import AsJson, Warehouse, chosen_warehouse, invocation_of
 from streamtables.cli.plain import pick
+from streamtables.cli.safety import find_safety
 from streamtables.cli.screen import show_json, show_line, show_table, working
 from streamtables.errors import StreamTablesError
 
@@ -57,6 +58,7 @@ def _examine(context: typer.Context, warehouse: str, *, fix: bool) -> Iterator[F
     def connect() -> Database:
         return invocation.connect(warehouse, invocation.catalog)
 
+    yield from find_safety(warehouse)
     yield find_catalog(warehouse, connect)
     yield from find_captures(warehouse, connect)
 

@@ -19,12 +19,13 @@ def events(
         typer.Argument(help="Only of this stream table.", metavar="NAME", show_default=False),
     ] = None,
     limit: Annotated[int, typer.Option(help="How many to show.", min=1)] = 20,
+    audit: Annotated[bool, typer.Option("--audit", help="Show who changed what instead.")] = False,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was held back, failed, suspended or late, and why."""
+    """Show what was held back, failed, suspended or late, and why; or who changed what."""
     with opened(context, warehouse) as db:
-        found = db.events(name, limit)
+        found = db.audit_log(name, limit) if audit else db.events(name, limit)
     if as_json:
         show_json([pick(event, "at", "kind", "subject", "text") for event in found])
         return

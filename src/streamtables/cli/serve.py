@@ -59,5 +59,7 @@ def as_api(db: Database) -> StreamTables:
 def show_opened(found: Opened) -> None:
     """Tell where the pages are, and with which token something can be changed."""
     show_line(f"pages at {found.url}")
+    if found.open_to_others:
+        show_line("other machines can read these pages; web_read_needs_token asks for a token")
     if found.token is not None:
         show_line(f"token for changes, until this ends: {found.token}")

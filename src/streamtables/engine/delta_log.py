@@ -14,7 +14,7 @@ from threading import Lock
 
 from streamtables.engine.log_entry import LogEntry, parse_entry
 from streamtables.engine.log_files import FileFacts, LogFiles, open_log_files
-from streamtables.errors import HistoryGoneError
+from streamtables.errors import HistoryGoneError, SourceUnusableError
 from streamtables.positions import InputId, Sequence, Version
 
 _ENTRY_NAME = re.compile(r"^(\d{20})\.(?:json|checkpoint\..*parquet|checkpoint\.parquet)$")
@@ -85,7 +85,14 @@ class DeltaLog:
         data = self._files.read(_file_name(version))
         if data is None:
             return None
-        entry = parse_entry(version, data, written_ms=facts.modified_ms)
+        try:
+            entry = parse_entry(version, data, written_ms=facts.modified_ms)
+        except SourceUnusableError as error:
+            raise SourceUnusableError(
+                f'version {version} of the log of "{self.location}" cannot be read',
+                detail=error.detail,
+                hint=error.hint,
+            ) from error
         self._cache.put(self.location, version, facts, entry)
         return entry
 

@@ -6,14 +6,19 @@ The action types and their fields are those of the Delta protocol ("Actions").
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from streamtables.errors import SourceUnusableError
 from streamtables.positions import CommitStamp, InputId, Version
 
 # JSON values as json.loads gives them; each field is checked where it is read.
 Json = dict[str, object]
 
+
+# The numbers of a log have at most 64 bits; `isdigit` would take digits that `int` does not.
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 # Rows that were updated, merged and deleted, as Spark and deltalake name them.
 _ROW_METRICS = (
@@ -87,12 +92,12 @@ class LogEntry:
 
 
 def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
-    """Read the actions of one entry file."""
-    actions: dict[str, list[Json]] = {}
-    for line in data.splitlines():
-        if line.strip():
-            for kind, body in json.loads(line).items():
-                actions.setdefault(kind, []).append(body)
+    """Read the actions of one entry file.
+
+    Raises:
+        SourceUnusableError: the file is not what the Delta protocol says it is.
+    """
+    actions = _actions(version, data)
     info = (actions.get("commitInfo") or [{}])[0]
     metadata = (actions.get("metaData") or [{}])[0]
     changing = [a for a in actions.get("add", []) if a.get("dataChange", True)]
@@ -104,7 +109,8 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
         operation=str(info.get("operation", "")),
         changes_rows=bool(changing or leaving or change_files),
         transactions={
-            InputId(str(a["appId"])): _integer(a["version"], 0) for a in actions.get("txn", [])
+            InputId(str(a.get("appId", ""))): _integer(a.get("version"), 0)
+            for a in actions.get("txn", [])
         },
         stamp=_stamp(info),
         table_id=_text(metadata.get("id")),
@@ -124,6 +130,33 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
     )
 
 
+def _actions(version: Version, data: bytes) -> dict[str, list[Json]]:
+    """Return the actions of an entry by their kind, in the order of the file."""
+    actions: dict[str, list[Json]] = {}
+    # Lines end with a line feed alone: a text may hold what else counts as the end of a line.
+    for line in data.split(b"\n"):
+        if not line.strip():
+            continue
+        action = _loaded(line)
+        if not isinstance(action, dict) or not all(isinstance(b, dict) for b in action.values()):
+            raise SourceUnusableError(
+                f"version {version} of a Delta log cannot be read",
+                detail="A line of its entry is not an action of the Delta protocol.",
+                hint="Restore the file, or make the table anew from its data.",
+            )
+        for kind, body in action.items():
+            actions.setdefault(kind, []).append(body)
+    return actions
+
+
+def _loaded(text: bytes | str) -> object:
+    """Return JSON as values; None where it is none, or is nested beyond measure."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _feed_hazard(adds: list[Json], removes: list[Json], info: Json) -> str | None:
     """Say why the deletion vectors of a commit without change files mislead deltalake.
 
@@ -131,8 +164,8 @@ def _feed_hazard(adds: list[Json], removes: list[Json], info: Json) -> str | Non
     vector gained.  Of a removed file that had a vector it gives the rows that were deleted
     *before*, not those that the removal takes away.
     """
-    added = {a["path"]: _cardinality(a) for a in adds}
-    removed = {a["path"]: _cardinality(a) for a in removes}
+    added = {str(a.get("path")): _cardinality(a) for a in adds}
+    removed = {str(a.get("path")): _cardinality(a) for a in removes}
     with_vectors = {p for side in (added, removed) for p, rows in side.items() if rows}
     if not with_vectors:
         return None
@@ -161,7 +194,8 @@ def _rows(actions: list[Json]) -> int | None:
     total = 0
     for action in actions:
         stats = action.get("stats")
-        records = json.loads(stats).get("numRecords") if isinstance(stats, str) and stats else None
+        told = _loaded(stats) if isinstance(stats, str) else None
+        records = told.get("numRecords") if isinstance(told, dict) else None
         if not isinstance(records, int):
             return None
         total += records - _cardinality(action)
@@ -174,7 +208,7 @@ def _sizes(actions: Iterable[Json]) -> int:
 
 def _metrics(value: object) -> Mapping[str, int]:
     pairs = value.items() if isinstance(value, dict) else ()
-    return {str(k): int(v) for k, v in pairs if str(v).lstrip("-").isdigit()}
+    return {str(k): int(v) for k, v in pairs if _WHOLE_NUMBER.fullmatch(str(v))}
 
 
 def _mapping(value: object) -> Mapping[str, str]:
@@ -190,4 +224,7 @@ def _text(value: object) -> str | None:
 
 
 def _integer(value: object, otherwise: int) -> int:
-    return int(value) if isinstance(value, int | str) else otherwise
+    is_number = isinstance(value, int) or (
+        isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) is not None
+    )
+    return int(str(value)) if is_number and not isinstance(value, bool) else otherwise

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlparse
 
+from streamtables.errors import SourceUnusableError
+
 if TYPE_CHECKING:
     from pyarrow import fs
 
@@ -54,8 +56,20 @@ def local_path(location: str | os.PathLike[str]) -> Path | None:
 
 def open_log_files(location: str) -> LogFiles:
     """Return the log files of the table at `location`."""
+    if "\0" in location:
+        raise _not_a_location(location, "It has a zero byte")
     path = local_path(location)
     return RemoteLogFiles(location) if path is None else LocalLogFiles(path / _FOLDER)
+
+
+def _not_a_location(location: str, reason: str) -> SourceUnusableError:
+    # An address may hold a key; of one that cannot be read only the kind is told.
+    kind = location.partition("://")[0] if "://" in location else "path"
+    return SourceUnusableError(
+        f'a location of the kind "{kind[:20]}" cannot be opened',
+        detail=f"{reason}.",
+        hint="Give a folder, or the URI of a storage such as s3://bucket/folder.",
+    )
 
 
 class LocalLogFiles:
@@ -95,7 +109,12 @@ class RemoteLogFiles:
         from pyarrow import fs
 
         self._system: fs.FileSystem
-        self._system, root = fs.FileSystem.from_uri(location)
+        try:
+            self._system, root = fs.FileSystem.from_uri(location)
+        except ValueError as error:
+            raise _not_a_location(
+                location, "No storage is known that has such addresses"
+            ) from error
         self._folder = f"{root.rstrip('/')}/{_FOLDER}"
 
     def facts(self, name: str) -> FileFacts | None:

@@ -16,6 +16,7 @@ from streamtables.engine.spark_append import append_signed
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_image import difference
 from streamtables.engine.spark_merge import merge_signed
+from streamtables.engine.sql_text import identifier
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.old_versions import bind_before
@@ -71,7 +72,7 @@ class SparkRefresh:
         task = self.task
         stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
         with spark_border():
-            signed = difference(rows, stored.select(*rows.columns))
+            signed = difference(rows, stored.select(*map(identifier, rows.columns)))
         return merge_signed(
             spark,
             signed,

@@ -19,6 +19,7 @@ from streamtables.engine.binding import TableVersion, bind, read_version
 from streamtables.engine.compare import compare
 from streamtables.engine.handles import Session
 from streamtables.engine.programs import run_large
+from streamtables.engine.sql_text import identifier
 from streamtables.errors import NotFilledError
 from streamtables.positions import CLOCK, Standing
 from streamtables.refresh.adopt import reconciled
@@ -61,7 +62,10 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
         expected = run_large(spark, plan.query)
         stored = read_version(spark, TableVersion(table.location, standing.version))
         difference = compare(
-            spark, expected, stored.select(*expected.columns), inexact=plan.facts.inexact
+            spark,
+            expected,
+            stored.select(*map(identifier, expected.columns)),
+            inexact=plan.facts.inexact,
         )
     answer = Verification(
         table=table.name,

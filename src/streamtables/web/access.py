@@ -1,4 +1,4 @@
-"""Who may change something: whoever brings the token, or logged in with it from our own pages.
+"""Who may look and change: whoever brings a token, logged in with one, or is named by a proxy.
 
 Programs send `Authorization: Bearer <token>`.  Pages exchange the token for a session in a cookie
 that no other site's request carries, and each change must name our own origin beside it.
@@ -6,8 +6,6 @@ that no other site's request carries, and each change must name our own origin b
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -18,6 +16,7 @@ from time import monotonic
 from fastapi import Request
 
 from streamtables.web.faults import RefusedError
+from streamtables.web.tokens import Actor, TrustedProxy, WebToken, actor_of, digest
 
 COOKIE = "streamtables_session"
 SESSION_SECONDS = 12 * 3600
@@ -35,18 +34,21 @@ def new_token() -> str:
 class Access:
     """Checks tokens and sessions; safe to share between threads."""
 
-    token: str
+    token: str = field(repr=False)
     clock: Callable[[], float] = monotonic
-    _sessions: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
+    others: tuple[WebToken, ...] = ()
+    proxy: TrustedProxy = field(default_factory=TrustedProxy)
+    read_needs_token: bool = False
+    _sessions: OrderedDict[bytes, tuple[float, Actor]] = field(default_factory=OrderedDict)
     _failures: deque[float] = field(default_factory=deque)
     _lock: Lock = field(default_factory=Lock)
 
     def log_in(self, token: str) -> str:
-        """Return the name of a new session, for the right token."""
-        self._check(token)
+        """Return the name of a new session, for a right token."""
+        actor = self._check(token)
         name = secrets.token_urlsafe(32)
         with self._lock:
-            self._sessions[_hash(name)] = self.clock() + SESSION_SECONDS
+            self._sessions[digest(name)] = (self.clock() + SESSION_SECONDS, actor)
             while len(self._sessions) > _SESSIONS_KEPT:
                 self._sessions.popitem(last=False)
         return name
@@ -54,35 +56,56 @@ class Access:
     def log_out(self, request: Request) -> None:
         """End the session of a request, if it has one."""
         with self._lock:
-            self._sessions.pop(_hash(request.cookies.get(COOKIE, "")), None)
+            self._sessions.pop(digest(request.cookies.get(COOKIE, "")), None)
 
     def is_open(self, request: Request) -> bool:
-        """Whether the request comes with a session."""
-        with self._lock:
-            until = self._sessions.get(_hash(request.cookies.get(COOKIE, "")))
-        return until is not None and until > self.clock()
+        """Whether the request comes from somebody who may change something, by a page."""
+        actor = self._session(request) or self.proxy.actor(request)
+        return actor is not None and actor.scope == "operate"
 
-    def require(self, request: Request) -> None:
-        """Let through a request that may change something; refuse every other one."""
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            self._check(given.strip())
+    def require(self, request: Request) -> Actor:
+        """Return who wants to change something, if they may; refuse every other one."""
+        actor = self._bearer(request)
+        if actor is None:
+            actor = self._session(request) or self.proxy.actor(request)
+            if actor is None:
+                raise RefusedError(401, "changing something needs a token", hint=_HINT)
+            require_own_origin(request)
+        if actor.scope != "operate":
+            raise RefusedError(
+                403, "this token may only read", hint="Ask with a token of the scope operate."
+            )
+        return actor
+
+    def require_reader(self, request: Request) -> None:
+        """Refuse somebody unknown, where that is wanted."""
+        if not self.read_needs_token:
             return
-        if not self.is_open(request):
-            raise RefusedError(401, "changing something needs a token", hint=_HINT)
-        require_own_origin(request)
+        known = self._bearer(request) or self._session(request) or self.proxy.actor(request)
+        if known is None:
+            raise RefusedError(401, "looking needs a token here", hint=_HINT)
 
-    def _check(self, given: str) -> None:
+    def _bearer(self, request: Request) -> Actor | None:
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        return self._check(given.strip()) if kind.lower() == "bearer" else None
+
+    def _session(self, request: Request) -> Actor | None:
+        with self._lock:
+            until, actor = self._sessions.get(digest(request.cookies.get(COOKIE, "")), (0.0, None))
+        return actor if until > self.clock() else None
+
+    def _check(self, given: str) -> Actor:
         now = self.clock()
         with self._lock:
             while self._failures and self._failures[0] < now - 60:
                 self._failures.popleft()
             if len(self._failures) >= _TRIES_A_MINUTE:
                 raise RefusedError(429, "too many wrong tokens", hint="Try again in a minute.")
-            # Hashes have one length, so the time it takes says nothing about the token.
-            if not hmac.compare_digest(_hash(given), _hash(self.token)):
+            actor = actor_of((WebToken.of("main", "operate", self.token), *self.others), given)
+            if actor is None:
                 self._failures.append(now)
                 raise RefusedError(401, "this is not the token", hint=_HINT)
+            return actor
 
 
 def require_own_origin(request: Request) -> None:
@@ -92,7 +115,3 @@ def require_own_origin(request: Request) -> None:
         raise RefusedError(
             403, "the request does not come from our own pages", hint="Send the token instead."
         )
-
-
-def _hash(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

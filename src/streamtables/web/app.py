@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from importlib.metadata import version
 from importlib.resources import files
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.staticfiles import StaticFiles
@@ -23,8 +23,10 @@ from streamtables.web.jobs import Jobs
 from streamtables.web.lag_samples import EVERY_SECONDS, LagSamples
 from streamtables.web.pages import events, graph, overview, sources, sql_support, table, workers
 from streamtables.web.pulse import Pulse
-from streamtables.web.shared import Shared
+from streamtables.web.shared import Shared, shared_of
+from streamtables.web.tokens import TrustedProxy, named_tokens
 
+_FOR_ALL = frozenset({"/healthz", "/api/log_in", "/api/log_out"})
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -33,7 +35,13 @@ def build_app(db: StreamTables, *, token: str, hosts: Collection[str] = LOCAL_HO
     facts, samples = Facts(db), LagSamples()
     jobs = Jobs(changed=facts.forget)
     pulse = Pulse(lambda: _beat(facts, samples, jobs))
-    shared = Shared(db, facts, samples, jobs, Access(token), pulse)
+    access = Access(
+        token,
+        others=named_tokens(db.settings),
+        proxy=TrustedProxy.of(db.settings),
+        read_needs_token=db.settings.web_read_needs_token,
+    )
+    shared = Shared(db, facts, samples, jobs, access, pulse)
     app = FastAPI(
         title="streamtables",
         version=version("streamtables"),
@@ -42,6 +50,7 @@ def build_app(db: StreamTables, *, token: str, hosts: Collection[str] = LOCAL_HO
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=_beside(shared),
+        dependencies=[Depends(_may_look)],
     )
     app.state.shared = shared
     app.state.warehouse = db.warehouse.name
@@ -55,6 +64,11 @@ def build_app(db: StreamTables, *, token: str, hosts: Collection[str] = LOCAL_HO
     _add_probes(app, db, facts)
     app.mount("/static", StaticFiles(directory=str(files("streamtables.web") / "static")))
     return Guard(app, frozenset(host.lower() for host in hosts))
+
+
+async def _may_look(request: Request) -> None:
+    if request.url.path not in _FOR_ALL:
+        shared_of(request).access.require_reader(request)
 
 
 def _beat(facts: Facts, samples: LagSamples, jobs: Jobs) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Lock
@@ -64,7 +65,8 @@ class Jobs:
             self._jobs[job.id] = job
             while len(self._jobs) > KEPT:
                 self._jobs.popitem(last=False)
-        self._pool.submit(self._run, job, work)
+        # In the context of whoever asked, so that the audit knows them.
+        self._pool.submit(copy_context().run, self._run, job, work)
         return job
 
     def of(self, table: str | None = None) -> list[Job]:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from fastapi.security import HTTPBearer
 
 from streamtables.api import StreamTables
+from streamtables.audit import acting_as
 from streamtables.web.access import COOKIE, SESSION_SECONDS, require_own_origin
 from streamtables.web.jobs import Job, Result
 from streamtables.web.json_facts import Here, Name, answer_of
@@ -25,9 +26,10 @@ from streamtables.web.plain import to_json
 from streamtables.web.shared import shared_of
 
 
-def may_change(request: Request) -> None:
-    """Let only those through who may change something."""
-    shared_of(request).access.require(request)
+async def may_change(request: Request) -> None:
+    """Let only those through who may change something, and remember who it is."""
+    # Not in a thread of its own, whose context would end with it.
+    acting_as(shared_of(request).access.require(request).name)
 
 
 # The scheme is for the description; who may change something is decided above.
@@ -51,7 +53,9 @@ def refresh(here: Here, name: Name, how: Annotated[RefreshRequest | None, Body()
         done = here.db.refresh(name, full=wanted.full, upstream=wanted.upstream)
         return _plain(done)
 
-    return here.jobs.start("refresh", _known(here.db, name), work)
+    job = here.jobs.start("refresh", _known(here.db, name), work)
+    here.db.record_change("refresh", name)
+    return job
 
 
 @routes.post("/repair/{name}", status_code=202)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from streamtables.api import StreamTables
 
 DEFAULT_PORT = 8321
+_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
 
 
@@ -39,6 +40,8 @@ class Opened:
     url: str
     token: str | None
     """The token where it was made for this run; None where the settings have one."""
+    open_to_others: bool = False
+    """Whether other machines can look without a token."""
 
 
 def serve(db: StreamTables, address: Address, told: Callable[[Opened], None]) -> None:
@@ -74,13 +77,16 @@ def _prepared(db: StreamTables, address: Address) -> tuple[uvicorn.Server, socke
 
     from streamtables.web.access import new_token
     from streamtables.web.app import LOCAL_HOSTS, build_app
+    from streamtables.web.peers import behind_proxy
 
     given = resolve_secret(db.settings.web_token)
     token = given or new_token()
     own = {f"[{address.host}]" if ":" in address.host else address.host} - _EVERYWHERE
     app = build_app(db, token=token, hosts={*LOCAL_HOSTS, *own, *address.allowed})
     config = uvicorn.Config(
-        app,
+        behind_proxy(app),
+        # Done by ourselves, after the address of the proxy was noted.
+        proxy_headers=False,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -90,7 +96,8 @@ def _prepared(db: StreamTables, address: Address) -> tuple[uvicorn.Server, socke
     door = _door(address)
     shown = "localhost" if address.host in {*_EVERYWHERE, "127.0.0.1"} else address.host
     url = f"http://{f'[{shown}]' if ':' in shown else shown}:{door.getsockname()[1]}/"
-    return uvicorn.Server(config), door, Opened(url, None if given else token)
+    reachable = address.host not in _HERE and not db.settings.web_read_needs_token
+    return uvicorn.Server(config), door, Opened(url, None if given else token, reachable)
 
 
 def _door(address: Address) -> socket.socket:

@@ -220,6 +220,10 @@ class FakeDatabase:
         self._record("events", name, limit)
         return self.happened
 
+    def audit_log(self, name: str | None = None, limit: int = 100) -> list[Event]:
+        self._record("audit_log", name, limit)
+        return self.happened
+
     def repair(self, name: str) -> None:
         self._record("repair", name)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from streamtables.errors import InternalError
+
 
 @dataclass(frozen=True)
 class RelationColumn:
@@ -44,6 +46,8 @@ class Truncated:
 def read_truncated(number: int, message: bytes) -> Truncated:
     """Read a truncation, the message of this number."""
     count = int.from_bytes(message[1:5])
+    if len(message) < 6 + 4 * count:
+        raise cut_off()
     oids = (int.from_bytes(message[a : a + 4]) for a in range(6, 6 + 4 * count, 4))
     return Truncated(number, tuple(oids))
 
@@ -72,18 +76,30 @@ def _column(reader: _Reader, type_names: Mapping[int, str]) -> RelationColumn:
     return RelationColumn(name, in_identity, type_oid, modifier, type_names.get(type_oid, ""))
 
 
+def cut_off() -> InternalError:
+    """Return the error for a message that ends before it has said all."""
+    return InternalError("a message of a slot ends too early")
+
+
 class _Reader:
     def __init__(self, message: bytes, at: int) -> None:
         self._message = message
         self._at = at
 
     def number(self, size: int, *, signed: bool = False) -> int:
+        if self._at + size > len(self._message):
+            raise cut_off()
         value = int.from_bytes(self._message[self._at : self._at + size], signed=signed)
         self._at += size
         return value
 
     def text(self) -> str:
-        end = self._message.index(0, self._at)
-        value = self._message[self._at : end].decode()
+        end = self._message.find(0, self._at)
+        if end < 0:
+            raise cut_off()
+        try:
+            value = self._message[self._at : end].decode()
+        except UnicodeDecodeError as error:
+            raise InternalError("a name in the stream of a slot is not UTF-8 text") from error
         self._at = end + 1
         return value

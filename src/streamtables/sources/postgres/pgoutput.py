@@ -20,6 +20,7 @@ from streamtables.errors import InternalError
 from streamtables.sources.postgres.descriptions import (
     Relation,
     Truncated,
+    cut_off,
     read_relation,
     read_truncated,
     read_type,
@@ -33,6 +34,10 @@ BEGIN, RELATION, TRUNCATE, TYPE = b"BRTY"
 INSERT, UPDATE, DELETE = b"IUD"
 _NEW, _KEY, _OLD = b"NKO"
 _TEXT, _NULL, _UNCHANGED = b"tnu"
+
+# A number that begins in the last message can be read before its end is looked at.
+_BEYOND = bytes(32)
+_BEGIN_BYTES = 21
 
 _MICROSECONDS_TO_2000 = 946_684_800_000_000
 """From the Unix epoch to PostgreSQL's."""
@@ -74,7 +79,12 @@ class Values:
         edges[1::2] = self.starts + self.lengths
         buffers = [None, pa.py_buffer(edges), pa.py_buffer(self.data)]
         both = pa.Array.from_buffers(pa.large_string(), max(2 * count - 1, 0), buffers)
-        return both.take(pa.array(np.arange(0, 2 * count, 2), mask=self.kinds != _TEXT))
+        found = both.take(pa.array(np.arange(0, 2 * count, 2), mask=self.kinds != _TEXT))
+        try:
+            found.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise InternalError("a value in the stream of a slot is not UTF-8 text") from error
+        return found
 
 
 @dataclass(frozen=True)
@@ -119,9 +129,11 @@ class Decoder:
         """Read one fetch, which may end in the middle of a transaction."""
         lengths = np.fromiter(map(len, messages), np.int64, len(messages))
         starts = np.cumsum(lengths) - lengths
-        data = np.frombuffer(b"".join(messages), np.uint8)
+        data = np.frombuffer(b"".join([*messages, _BEYOND]), np.uint8)
         kinds = data[starts]
-        fetch = _Fetch(data, starts, kinds)
+        if (lengths < np.where(kinds == BEGIN, _BEGIN_BYTES, 1)).any():
+            raise cut_off()
+        fetch = _Fetch(data, starts, starts + lengths, kinds)
         truncates = (read_truncated(n, messages[n]) for n in _numbers(kinds == TRUNCATE))
         return Decoded(
             _transactions(fetch), tuple(truncates), tuple(self._changes(fetch, messages))
@@ -147,6 +159,7 @@ class Decoder:
     def _changes_between(self, fetch: _Fetch, first: int, last: int) -> Iterator[RowChanges]:
         numbers = np.arange(first, last)
         numbers = numbers[np.isin(fetch.kinds[first:last], (INSERT, UPDATE, DELETE))]
+        _require_within(fetch.starts[numbers] + 5, fetch.ends[numbers])
         oids = _int32_at(fetch.data, fetch.starts[numbers] + 1)
         for oid in np.unique(oids):
             relation = self._relations.get(int(oid))
@@ -159,6 +172,7 @@ class Decoder:
 class _Fetch:
     data: Bytes
     starts: Places
+    ends: Places
     kinds: Bytes
 
 
@@ -167,13 +181,15 @@ def _row_changes(fetch: _Fetch, relation: Relation, numbers: Places) -> RowChang
     width = len(relation.columns)
     marked = fetch.data[places]
     has_old = (marked == _KEY) | (marked == _OLD)
-    old, after_old = _tuples(fetch.data, places[has_old] + 1, width)
+    ends = fetch.ends[numbers]
+    _require_within(places + 1, ends)
+    old, after_old = _tuples(fetch.data, places[has_old] + 1, ends[has_old], width)
     new_places = places.copy()
     new_places[has_old] = after_old
     comes = fetch.kinds[numbers] != DELETE
     if not (fetch.data[new_places[comes]] == _NEW).all():
         raise InternalError(f'a change of "{relation.name}" without the row that it leads to')
-    new, _ = _tuples(fetch.data, new_places[comes] + 1, width)
+    new, _ = _tuples(fetch.data, new_places[comes] + 1, ends[comes], width)
     return RowChanges(
         relation,
         Tuples(numbers[has_old], old),
@@ -182,8 +198,14 @@ def _row_changes(fetch: _Fetch, relation: Relation, numbers: Places) -> RowChang
     )
 
 
-def _tuples(data: Bytes, places: Places, width: int) -> tuple[tuple[Values, ...], Places]:
-    """Return the columns of the tuples at some places, and where each tuple ends."""
+def _tuples(
+    data: Bytes, places: Places, ends: Places, width: int
+) -> tuple[tuple[Values, ...], Places]:
+    """Return the columns of the tuples at some places, and where each tuple ends.
+
+    No value reaches beyond the end of its message: what follows there is another row.
+    """
+    _require_within(places + 2, ends)
     if not (_int16_at(data, places) == width).all():
         raise InternalError("a row has other columns than its table was described with")
     at = places + 2
@@ -197,7 +219,13 @@ def _tuples(data: Bytes, places: Places, width: int) -> tuple[tuple[Values, ...]
         lengths[sized] = _int32_at(data, at[sized] + 1)
         columns.append(Values(data, at + np.where(sized, 5, 1), lengths, kinds))
         at = at + 1 + np.where(sized, 4 + lengths, 0)
+        _require_within(at, ends)
     return tuple(columns), at
+
+
+def _require_within(places: Places, ends: Places) -> None:
+    if (places > ends).any():
+        raise cut_off()
 
 
 def _numbers(chosen: Flags) -> list[int]:
