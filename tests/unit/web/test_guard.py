@@ -15,7 +15,7 @@ from tests.unit.web.conftest import BEARER, TOKEN
 CHANGES = (
     "/api/refresh/sales.large", "/api/verify/sales.large", "/api/repair/sales.large", "/api/pause",
     "/api/resume", "/api/close_gate/orders", "/api/open_gate/orders", "/api/clear_caches",
-    "/api/wake",
+    "/api/wake", "/api/acknowledge/news",
 )  # fmt: skip
 OWN = {"Origin": "http://localhost"}
 
@@ -24,7 +24,9 @@ def test_every_change_of_the_description_is_among_those_tested(client: TestClien
     paths = client.get("/api/openapi.json").json()["paths"]
     changing = {path for path, methods in paths.items() if "post" in methods}
     assert {
-        address.replace("sales.large", "{name}").replace("orders", "{source}")
+        address.replace("sales.large", "{name}")
+        .replace("orders", "{source}")
+        .replace("news", "{publication}")
         for address in CHANGES
     } == changing
 
