@@ -46,6 +46,7 @@ from streamtables.explanation import Explanation, explain_query, explain_table
 from streamtables.health import Health
 from streamtables.monitoring import Monitoring
 from streamtables.observe.observer import Observer
+from streamtables.proving import Proving
 from streamtables.publications import Publishing
 from streamtables.refresh.crossings import record_crossings
 from streamtables.refresh.define import altered_query, compiled, define, inputs_of
@@ -56,7 +57,7 @@ from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.surroundings import Surroundings
-from streamtables.refresh.verify import Verification, stored_standing, verify
+from streamtables.refresh.verify import stored_standing
 from streamtables.scheduler.options import altered_options
 from streamtables.scheduler.service import Scheduler
 from streamtables.scheduler.status import TableStatus, statuses
@@ -94,6 +95,7 @@ class StreamTables(
     Caches,
     Health,
     Monitoring,
+    Proving,
     Publishing,
     Scheduling,
     Tidying,
@@ -399,10 +401,6 @@ class StreamTables(
         active = tuple(table for table in tables if table.state != "paused")
         return Round(self._around, snapshot, active).run()
 
-    def repair(self, name: str) -> Refresh:
-        """Rebuild a table from its query, whatever happened to its rows."""
-        return self.refresh(name, full=True)
-
     # Looking
 
     @overload
@@ -441,11 +439,6 @@ class StreamTables(
         table = snapshot.definitions.stream_table(name)
         standing = stored_standing(table, snapshot, self._around)
         return read_rows(table.location, standing.version, limit)
-
-    def verify(self, name: str) -> Verification:
-        """Recompute a table at its own base frontier, and compare as bags, both ways."""
-        snapshot = self._catalog.snapshot()
-        return verify(snapshot.definitions.stream_table(name), snapshot, self._around)
 
     def explain(self, name: str) -> Explanation:
         """Say how a table is maintained and why so, and what its last refreshes took."""

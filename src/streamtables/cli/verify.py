@@ -23,6 +23,9 @@ def verify(
         typer.Argument(help="Stream tables to check; all when none is named.", metavar="NAME"),
     ] = None,
     warehouse: Warehouse = None,
+    share: Annotated[
+        float, typer.Option(help="The part of the rows that is compared, drawn by key.")
+    ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Recompute stream tables and compare, row by row.
@@ -31,7 +34,7 @@ def verify(
     """
     with opened(context, warehouse) as db:
         chosen = names or [table.name for table in db.status()]
-        checks = [_checked(db, name) for name in stepping(chosen, "verifying")]
+        checks = [_checked(db, name, share) for name in stepping(chosen, "verifying")]
     if as_json:
         names_of_facts = ("table", "equal", "missing", "extra", "sample", "error")
         show_json([pick(check, *names_of_facts) for check in checks])
@@ -50,10 +53,10 @@ class _NotVerified:
     equal = False
 
 
-def _checked(db: Database, name: str) -> Verification | _NotVerified:
+def _checked(db: Database, name: str, share: float) -> Verification | _NotVerified:
     """Compare one table; its trouble does not keep the others from being compared."""
     try:
-        return db.verify(name)
+        return db.verify(name, share=share)
     except NotFoundError:
         raise
     except StreamTablesError as error:

@@ -35,11 +35,8 @@ def compare(spark: Session, expected: Rows, stored: Rows, *, inexact: bool) -> D
     """Return how `stored` differs from `expected`; both have the same column names."""
     from pyspark.sql import functions as f
 
-    columns = expected.columns
     with spark_border():
-        different = spark_image.difference(expected, stored)
-        if inexact and (floats := _float_columns(expected)):
-            different = _forgiving(different, columns, floats)
+        different = different_rows(expected, stored, inexact=inexact)
         counted = different.agg(
             f.sum(f.expr(f"greatest({WEIGHT}, 0L)")).alias("missing"),
             f.sum(f.expr(f"greatest(-{WEIGHT}, 0L)")).alias("extra"),
@@ -47,6 +44,14 @@ def compare(spark: Session, expected: Rows, stored: Rows, *, inexact: bool) -> D
         missing, extra = int(counted["missing"] or 0), int(counted["extra"] or 0)
         sample = different.limit(_SAMPLE).toArrow() if missing or extra else _no_rows(different)
     return Difference(missing, extra, for_spark(sample))
+
+
+def different_rows(expected: Rows, stored: Rows, *, inexact: bool) -> Rows:
+    """Return expected − stored as a signed bag, without what only differs in digits of sums."""
+    different = spark_image.difference(expected, stored)
+    if inexact and (floats := _float_columns(expected)):
+        return _forgiving(different, expected.columns, floats)
+    return different
 
 
 def _no_rows(rows: Rows) -> pa.Table:

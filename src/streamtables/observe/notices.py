@@ -44,6 +44,8 @@ KINDS: dict[str, Kind] = {
         logging.WARNING, "capture", "it is copied anew; `streamtables wal status` says why"
     ),
     "verify-difference": Kind(logging.ERROR, "verify"),
+    "verified": Kind(logging.INFO),
+    "not-verified": Kind(logging.WARNING, sentence="it could not be compared with its query"),
     "publication_lag": Kind(logging.WARNING, "publication"),
     "publication_lag_cleared": Kind(logging.INFO, "publication"),
     "publication_expired": Kind(logging.WARNING, "publication"),

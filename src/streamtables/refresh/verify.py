@@ -19,8 +19,9 @@ from streamtables.engine.binding import TableVersion, bind, read_version
 from streamtables.engine.compare import compare
 from streamtables.engine.handles import Session
 from streamtables.engine.programs import run_large
+from streamtables.engine.sampling import drawn, hashed_columns
 from streamtables.engine.sql_text import identifier
-from streamtables.errors import NotFilledError
+from streamtables.errors import ConfigError, NotFilledError
 from streamtables.positions import CLOCK, Standing
 from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.clock import clock_rows
@@ -40,14 +41,27 @@ class Verification:
     extra: int
     sample: pa.Table
     version: int
+    share: float = 1.0
+    """The part of the rows that was compared."""
 
 
-def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) -> Verification:
+def verify(
+    table: StreamTable,
+    snapshot: CatalogSnapshot,
+    around: Surroundings,
+    *,
+    share: float = 1.0,
+    draw: int = 0,
+) -> Verification:
     """Recompute a table and compare it with what is stored, as bags, both ways.
 
+    With a `share` below one only that part is compared, drawn by key; `draw` says which.
+
     Raises:
+        ConfigError: the share is out of bounds.
         TableDamagedError: somebody else wrote to the table, whatever the rows are now.
     """
+    _check_share(share)
     standing = stored_standing(table, snapshot, around)
     if found := reconciled(table, standing, around.catalog, around.clock()):
         standing = found.standing
@@ -61,12 +75,12 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
             bind(spark, view_name(ancestor.name, "after"), run_large(spark, below.query))
         expected = run_large(spark, plan.query)
         stored = read_version(spark, TableVersion(table.location, standing.version))
-        difference = compare(
-            spark,
-            expected,
-            stored.select(*map(identifier, expected.columns)),
-            inexact=plan.facts.inexact,
-        )
+        stored = stored.select(*map(identifier, expected.columns))
+        if share < 1.0 and (columns := hashed_columns(expected, table.key_columns)):
+            expected, stored = (drawn(rows, columns, share, draw) for rows in (expected, stored))
+        else:
+            share = 1.0
+        difference = compare(spark, expected, stored, inexact=plan.facts.inexact)
     answer = Verification(
         table=table.name,
         equal=difference.missing == 0 and difference.extra == 0,
@@ -74,9 +88,18 @@ def verify(table: StreamTable, snapshot: CatalogSnapshot, around: Surroundings) 
         extra=difference.extra,
         sample=difference.sample,
         version=int(standing.version),
+        share=share,
     )
     _report(table, answer, around)
     return answer
+
+
+def _check_share(share: float) -> None:
+    if not 0.0 < share <= 1.0:
+        raise ConfigError(
+            f"a share of {share} cannot be compared",
+            detail="Permitted: more than 0, at most 1.",
+        )
 
 
 def _report(table: StreamTable, found: Verification, around: Surroundings) -> None:

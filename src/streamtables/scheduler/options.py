@@ -39,6 +39,10 @@ class TableOptions:
     """Whether writers of its PostgreSQL sources wake the scheduler, where it follows changes."""
     merge_strategy: str = "auto"
     """Which hand writes small changes of stored rows: deltalake, Spark, or the cheaper one."""
+    verify_every: float | None = None
+    """After how many seconds the table is compared with its query again, by the scheduler."""
+    verify_share: float = 1.0
+    """The part of the rows that is compared each time."""
 
 
 def checked_options(options: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -78,6 +82,8 @@ def read_options(stored: Options) -> TableOptions:
         blackout=parse_windows(str(stored.get("blackout", ""))),
         notify=bool(stored.get("notify", False)),
         merge_strategy=str(stored.get("merge_strategy", "auto")),
+        verify_every=_seconds_of(stored, "verify_every"),
+        verify_share=float(cast("float", stored.get("verify_share", 1.0))),
     )
 
 
@@ -129,6 +135,13 @@ def _factor(name: str, value: object) -> JsonValue:
     return number
 
 
+def _share(name: str, value: object) -> JsonValue:
+    number = _number(value)
+    if number is None or not 0 < number <= 1:
+        raise _out_of_bounds(name, value, "more than 0, at most 1")
+    return number
+
+
 def _number(value: object) -> float | None:
     # A bool is an int to Python; and what is not finite has no place between bounds.
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -176,4 +189,6 @@ _OPTIONS: Mapping[str, Callable[[str, object], JsonValue]] = {
     "blackout": _windows,
     "notify": _flag,
     "merge_strategy": _strategy,
+    "verify_every": _duration,
+    "verify_share": _share,
 }

@@ -53,9 +53,10 @@ class Scheduler:
         self._loop.wake.set()
 
     def close(self) -> None:
-        """Let the workers and the courier go."""
+        """Let the workers, the courier and the proofs go."""
         if self._ticker.courier is not None:
             self._ticker.courier.close()
+        self._ticker.proofs.close()
         self._workers.close()
 
     def diagnostics(self) -> dict[str, object]:

@@ -28,6 +28,7 @@ from streamtables.scheduler.housekeeping import Housekeeping
 from streamtables.scheduler.lateness import judged
 from streamtables.scheduler.observed import forget_dropped
 from streamtables.scheduler.pressure import PressureGauge
+from streamtables.scheduler.proofs import Proofs
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.workers import Workers
 from streamtables.sources.heads import Heads
@@ -56,11 +57,13 @@ class Ticker:
     following: Following = field(init=False)
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
+    proofs: Proofs = field(init=False)
 
     def __post_init__(self) -> None:
         self.following = Following(self.around.postgres)
         self.gauge = PressureGauge(self.around.settings)
         self.housekeeping = Housekeeping(self.around)
+        self.proofs = Proofs(self.around)
 
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
@@ -81,6 +84,8 @@ class Ticker:
         results = self._refreshed(book, chosen, now) if chosen else []
         if not chosen or self.housekeeping.waits_for_long(now):
             self.happened += self.housekeeping.tidy(book, now)
+        tables = book.definitions.stream_tables.values()
+        self.happened += self.proofs.prove(book.generation, tables, now)
         self.happened += judged(book.promised, self.around.clock())
         self.around.catalog.record_events(self.happened)
         self.happened = []

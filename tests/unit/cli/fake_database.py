@@ -224,8 +224,9 @@ class FakeDatabase:
         self._record("audit_log", name, limit)
         return self.happened
 
-    def repair(self, name: str) -> None:
-        self._record("repair", name)
+    def repair(self, name: str, *, way: str = "auto") -> Refresh:
+        self._record("repair", name, way=way)
+        return Refresh(name)
 
     def drop(self, name: str, *, cascade: bool = False) -> None:
         self._record("drop", name, cascade=cascade)
@@ -247,8 +248,8 @@ class FakeDatabase:
         self._record("read_rows", name, limit)
         return FakeRows(self.rows[:limit])
 
-    def verify(self, name: str) -> Verification:
-        self._record("verify", name)
+    def verify(self, name: str, *, share: float = 1.0) -> Verification:
+        self._record("verify", name, share=share)
         self._require(name)
         if name in self.damaged:
             raise TableDamagedError(f'the table of "{name}" is damaged')

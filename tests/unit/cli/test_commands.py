@@ -203,7 +203,9 @@ def test_alter_passes_only_what_changes(run, db):
 
 def test_repair_takes_a_name(run, db):
     assert run("repair", "totals").code == 0
-    assert db.asked("repair") == [(("totals",), {})]
+    assert db.asked("repair") == [(("totals",), {"way": "auto"})]
+    assert run("repair", "totals", "--way", "table").code == 0
+    assert run("repair", "totals", "--way", "magic").code == 2
 
 
 @pytest.mark.parametrize(
