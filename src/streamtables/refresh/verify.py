@@ -67,7 +67,7 @@ def verify(
         standing = found.standing
     plan = around.plans.plan(table, snapshot.definitions)
     require_registered(plan.facts, around.sessions.functions, table.name)
-    with around.sessions.lease("bulk", tag=f"verify {table.name}") as spark:
+    with around.sessions.lease("bulk", tag=verify_tag(table.name)) as spark:
         _bind_roots(spark, table, snapshot, standing)
         for ancestor in snapshot.definitions.ancestors(table.id):
             below = around.plans.plan(ancestor, snapshot.definitions)
@@ -92,6 +92,11 @@ def verify(
     )
     _report(table, answer, around)
     return answer
+
+
+def verify_tag(name: str) -> str:
+    """Return the tag by which the Spark jobs of a comparison can be cancelled."""
+    return f"verify {name}"
 
 
 def _check_share(share: float) -> None:

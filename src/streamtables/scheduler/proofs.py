@@ -7,6 +7,7 @@ most a tenth of the time.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,8 +20,10 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import NotFoundError, StreamTablesError
 from streamtables.positions import InputId
 from streamtables.refresh.surroundings import Surroundings
-from streamtables.refresh.verify import DIFFERENT, verify
+from streamtables.refresh.verify import DIFFERENT, verify, verify_tag
 from streamtables.scheduler.options import TableOptions, read_options
+
+_log = logging.getLogger("streamtables.scheduler")
 
 VERIFIED = "verified"
 NOT_VERIFIED = "not-verified"
@@ -37,6 +40,8 @@ class Proofs:
     _last: dict[InputId, datetime] | None = None
     _wanted: tuple[int, list[tuple[StreamTable, TableOptions]]] | None = None
     _running: Future[Event | None] | None = None
+    _compares: str = ""
+    """The name of the table that is compared."""
     _rest_until: datetime | None = None
     _pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "proofs"))
 
@@ -53,12 +58,15 @@ class Proofs:
         if (chosen := self._most_overdue(wanted, now)) is not None:
             table, options = chosen
             self._known()[table.id] = now
+            self._compares = table.name
             self._running = self._pool.submit(self._compared, table, options.verify_share, now)
         return []
 
     def close(self) -> None:
-        """Begin no more."""
+        """Begin no more, and end what runs."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._running is not None and not self._running.done():
+            self.around.sessions.cancel(verify_tag(self._compares))
 
     def _wanted_of(
         self, generation: int, tables: Iterable[StreamTable]
@@ -105,6 +113,11 @@ class Proofs:
             return None
         except StreamTablesError as error:
             return Event(now, NOT_VERIFIED, f"{error.code} {error.message}", table.id, table.name)
+        except Exception as fault:
+            # A bug here must not end the ticks.
+            _log.exception("a comparison met an unexpected fault")
+            text = f"an unexpected fault: {type(fault).__name__}"
+            return Event(now, NOT_VERIFIED, text, table.id, table.name)
         finally:
             rest = _REST * (perf_counter() - began)
             self._rest_until = self.around.clock() + timedelta(seconds=rest)
