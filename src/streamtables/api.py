@@ -63,6 +63,7 @@ from streamtables.scheduler.service import Scheduler
 from streamtables.scheduler.status import TableStatus, statuses
 from streamtables.scheduling import Scheduling
 from streamtables.settings import Settings, load_settings
+from streamtables.snapshots import Snapshotting
 from streamtables.sources.delta import DeltaWatch
 from streamtables.sources.postgres.capture import PostgresCapture
 from streamtables.sources.postgres.drain import Workshop
@@ -98,6 +99,7 @@ class StreamTables(
     Proving,
     Publishing,
     Scheduling,
+    Snapshotting,
     Tidying,
     ViewsAndFunctions,
     Watching,

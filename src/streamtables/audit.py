@@ -29,6 +29,7 @@ CHANGES = (
     "add_function", "register_function", "drop_function", "pause", "resume", "close_gate",
     "open_gate", "set_watermark", "set_watermark_group", "drop_watermark_group", "repair",
     "clear_caches", "publish", "unpublish", "subscribe", "unsubscribe",
+    "snapshot", "drop_snapshot", "restore_snapshot",
 )  # fmt: skip
 """The methods of an open warehouse that change what it is or does."""
 

@@ -12,6 +12,7 @@
     epochs.py               which versions belong together
     plan_records.py         compiled plans
     write_locks.py          who is writing what
+    snapshots.py            versions that a label keeps
     publications.py         whom changes are kept for
     restoring.py            what a restore changes
 
@@ -43,6 +44,7 @@ from streamtables.catalog.refresh_records import RefreshRecords
 from streamtables.catalog.restoring import Restoring
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
+from streamtables.catalog.snapshots import Snapshots
 from streamtables.catalog.standings import Standings, load_standings
 from streamtables.catalog.upgrade import open_database
 from streamtables.catalog.write_locks import WriteLocks
@@ -64,6 +66,7 @@ class Catalog(
     Epochs,
     PlanRecords,
     WriteLocks,
+    Snapshots,
     Restoring,
 ):
     """An open catalog; safe to share between threads."""

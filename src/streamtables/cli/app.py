@@ -48,6 +48,7 @@ from streamtables.cli.repair import repair
 from streamtables.cli.run import run
 from streamtables.cli.screen import at_terminal, show_line
 from streamtables.cli.serve import serve
+from streamtables.cli.snapshot import SNAPSHOT_COMMANDS
 from streamtables.cli.source import add, list_sources
 from streamtables.cli.source import drop as drop_source
 from streamtables.cli.sql import sql
@@ -79,6 +80,7 @@ WATERMARK_COMMANDS: dict[str, Command] = {
 GROUPS: dict[str, tuple[str, str, dict[str, Command]]] = {
     "source": ("Add, list and drop sources.", "Define", SOURCE_COMMANDS),
     "publication": ("Give changes to others.", "Define", PUBLICATION_COMMANDS),
+    "snapshot": ("Keep tables as they are, and put them back.", "Keep fresh", SNAPSHOT_COMMANDS),
     "gate": ("Have tables wait while a source is loaded.", "Keep fresh", GATE_COMMANDS),
     "watermark": ("Have tables wait for sources together.", "Keep fresh", WATERMARK_COMMANDS),
     "caches": ("Look at what is kept of compiled plans, or empty it.", "Look", CACHES_COMMANDS),

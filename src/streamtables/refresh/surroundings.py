@@ -56,7 +56,9 @@ class Surroundings:
     def __post_init__(self) -> None:
         self.costs = CostBook(self.settings.cost_cache_capacity)
         self.writes = PastBook(self.settings.cost_cache_capacity, written_by)
-        self.upkeep = Upkeep(self.settings, self.catalog.subscribed_versions)
+        self.upkeep = Upkeep(
+            self.settings, self.catalog.subscribed_versions, self.catalog.labelled_versions
+        )
 
     @property
     def limits(self) -> Limits:

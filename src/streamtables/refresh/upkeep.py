@@ -56,6 +56,8 @@ class Upkeep:
     settings: Settings
     published: Callable[[str], Iterable[Version]] = lambda _: ()
     """Says after which versions subscribers still take the changes of a table, by its name."""
+    labelled: Callable[[InputId], Iterable[Version]] = lambda _: ()
+    """Says which versions of a table snapshots keep."""
     _seen: dict[InputId, Version] = field(default_factory=dict)
     _removed_at: dict[InputId, datetime] = field(default_factory=dict)
 
@@ -112,7 +114,7 @@ class Upkeep:
         oldest = now
         log = DeltaLog(table.location)
         in_use = _versions_in_use(table.id, definitions, standings)
-        for version in {*in_use, *self.published(table.name)}:
+        for version in {*in_use, *self.published(table.name), *self.labelled(table.id)}:
             # Of what comes after a version the next entry tells too.
             entry = log.entry(version) or log.entry(Version(version + 1))
             if entry is not None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from streamtables.catalog.scheduler_models import Event
+from streamtables.catalog.snapshot_models import KeptSnapshot, KeptVersion
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
+from streamtables.positions import Frontier, InputId, Version
 from streamtables.refresh.health import HealthFinding
 from streamtables.refresh.manifest import Manifest
 from streamtables.refresh.plan_cache import CacheLevel
@@ -109,6 +111,14 @@ class FakeRows:
 
     def to_pylist(self) -> list[dict[str, Any]]:
         return self.rows
+
+
+KEPT = KeptSnapshot(
+    "before",
+    4,
+    datetime(2030, 1, 1, tzinfo=UTC),
+    (KeptVersion(InputId("t"), "totals", Version(7), Frontier.EMPTY, Frontier.EMPTY, "hash"),),
+)
 
 
 @dataclass
@@ -321,6 +331,20 @@ class FakeDatabase:
     def publish(self, name: str, publication: str | None = None) -> Named:
         self._record("publish", name, publication)
         return Named(publication or name)
+
+    def snapshot(self, names: Any, *, label: str, epoch: int | None = None) -> KeptSnapshot:
+        self._record("snapshot", tuple(names), label=label, epoch=epoch)
+        return KEPT
+
+    def snapshots(self) -> list[KeptSnapshot]:
+        return [KEPT]
+
+    def restore_snapshot(self, label: str) -> list[Refresh]:
+        self._record("restore_snapshot", label)
+        return [Refresh("totals")]
+
+    def drop_snapshot(self, label: str) -> None:
+        self._record("drop_snapshot", label)
 
     def unpublish(self, publication: str) -> None:
         self._record("unpublish", publication)
