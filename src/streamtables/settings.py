@@ -86,7 +86,7 @@ class Setting(NamedTuple):
                 return float(value)
             if self.kind is Path and isinstance(value, str | Path):
                 return None if "\0" in str(value) else Path(value).expanduser()
-        except (ValueError, RuntimeError):  # the second: "~name" of somebody who is not known
+        except (ValueError, OverflowError, RuntimeError):  # the last: "~name" of an unknown person
             return None
         return value if self.kind is str and isinstance(value, str) else None
 
