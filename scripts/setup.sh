@@ -65,7 +65,8 @@ setup_packages() {
     wanted=$(cat constraints.txt pyproject.toml | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
     [ "$(cat .venv/.installed 2>/dev/null || true)" = "$wanted" ] && return 0
     say "setup: installing the pinned packages (a few minutes the first time)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+    # The list is complete; with dependencies, pip would look for newer versions of what has an extra.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r constraints.txt
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
     printf '%s\n' "$wanted" > .venv/.installed
 }
