@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace as changed
+from datetime import datetime
 
 from streamtables.catalog import Catalog
 from streamtables.catalog.definitions import Definitions
@@ -27,6 +28,10 @@ ATTEMPTS = 5
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+FunctionParts = tuple[tuple[Column, ...], str, str, bool]
+"""Parameters, the type that comes back, the body, and whether it always gives the same."""
+
+
 class ViewsAndFunctions:
     """The methods of an open warehouse that are about views and functions."""
 
@@ -38,23 +43,14 @@ class ViewsAndFunctions:
     ) -> View:
         """Keep a query under a name; a query that reads it reads its tables.
 
-        Readers of a view that is replaced refresh fully, once.
+        Readers whose rows become others are computed anew, once.
         """
         check_name(name)
-
-        def view(definitions: Definitions) -> View:
-            at = self._around.clock()
-            known = definitions.named(name)
-            if isinstance(known, View) and replace:
-                return changed(known, query=query.strip(), altered_at=at)
-            if known is not None:
-                raise _taken(name)
-            return View(new_id(), name, query.strip(), created_at=at, altered_at=at)
-
         known = self._catalog.snapshot().definitions.named(name)
         if if_not_exists and isinstance(known, View):
             return known
-        stored = self._put(view)
+        at = self._around.clock()
+        stored = self._put(lambda all_: view_entry(all_, name, query, at, replace=replace))
         assert isinstance(stored, View)
         return stored
 
@@ -80,13 +76,12 @@ class ViewsAndFunctions:
     ) -> Function:
         """Keep an expression over parameters under a name; calls are replaced by it.
 
-        Readers of a function that is replaced refresh fully, once.
+        Readers whose rows become others are computed anew, once.
         """
         known = self._catalog.snapshot().definitions.function_named(name)
         if if_not_exists and known is not None:
             return known
-        columns = tuple(Column(key, check_type(type_)) for key, type_ in parameters.items())
-        parts = (columns, check_type(returns), body.strip(), True)
+        parts = sql_parts(parameters, returns, body)
         return self._define(name, "sql", parts, replace=replace)
 
     def register_function(
@@ -122,30 +117,15 @@ class ViewsAndFunctions:
         self,
         name: str,
         language: FunctionLanguage,
-        parts: tuple[tuple[Column, ...], str, str, bool],
+        parts: FunctionParts,
         *,
         replace: bool,
     ) -> Function:
         _check_function_name(name)
-        parameters, returns, body, deterministic = parts
-
-        def function(definitions: Definitions) -> Function:
-            at = self._around.clock()
-            known = definitions.function_named(name)
-            if known is not None and (not replace or known.language != language):
-                raise _taken(name)
-            first = known or Function(new_id(), name, language, returns, at, at)
-            return changed(
-                first,
-                language=language,
-                parameters=parameters,
-                returns=returns,
-                body=body,
-                deterministic=deterministic,
-                altered_at=at,
-            )
-
-        stored = self._put(function)
+        at = self._around.clock()
+        stored = self._put(
+            lambda all_: function_entry(all_, name, language, parts, at, replace=replace)
+        )
         assert isinstance(stored, Function)
         return stored
 
@@ -165,6 +145,51 @@ class ViewsAndFunctions:
                     raise
                 self._around.pause(attempt)
         raise AssertionError("the last attempt ends in an answer or an error")
+
+
+def view_entry(
+    definitions: Definitions, name: str, query: str, at: datetime, *, replace: bool
+) -> View:
+    """Return a view as it is to be stored, with the id of the one that it replaces."""
+    known = definitions.named(name)
+    if isinstance(known, View) and replace:
+        return changed(known, query=query.strip(), altered_at=at)
+    if known is not None:
+        raise _taken(name)
+    return View(new_id(), name, query.strip(), created_at=at, altered_at=at)
+
+
+def sql_parts(parameters: Mapping[str, str], returns: str, body: str) -> FunctionParts:
+    """Return the parts of a function in SQL, its types checked."""
+    columns = tuple(Column(key, check_type(type_)) for key, type_ in parameters.items())
+    return columns, check_type(returns), body.strip(), True
+
+
+def function_entry(
+    definitions: Definitions,
+    name: str,
+    language: FunctionLanguage,
+    parts: FunctionParts,
+    at: datetime,
+    *,
+    replace: bool,
+) -> Function:
+    """Return a function as it is to be stored, with the id of the one that it replaces."""
+    _check_function_name(name)
+    parameters, returns, body, deterministic = parts
+    known = definitions.function_named(name)
+    if known is not None and (not replace or known.language != language):
+        raise _taken(name)
+    first = known or Function(new_id(), name, language, returns, at, at)
+    return changed(
+        first,
+        language=language,
+        parameters=parameters,
+        returns=returns,
+        body=body,
+        deterministic=deterministic,
+        altered_at=at,
+    )
 
 
 def _taken(name: str) -> AlreadyExistsError:

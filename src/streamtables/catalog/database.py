@@ -34,6 +34,8 @@ _BUSY_MILLISECONDS = 10_000
 _WRITES = "streamtables_writes"
 _FOREIGN_KEY_VIOLATION = "23503"
 _TRANSACTION_ROLLBACK = "40"
+# A server that refuses a connection for lack of room gives the driver no code, only words.
+_PASSING = ("locked", "too many clients", "too many connections", "remaining connection slots")
 
 
 def default_location(warehouse: Path) -> Path:
@@ -165,7 +167,8 @@ def _violates_foreign_key(exc: IntegrityError) -> bool:
 
 
 def _can_pass(exc: DBAPIError) -> bool:
-    return _state(exc).startswith(_TRANSACTION_ROLLBACK) or "locked" in str(exc.orig)
+    said = str(exc.orig)
+    return _state(exc).startswith(_TRANSACTION_ROLLBACK) or any(word in said for word in _PASSING)
 
 
 def _state(exc: DBAPIError) -> str:

@@ -39,6 +39,9 @@ from streamtables.catalog.schema import catalog_meta, dependencies, sources, str
 from streamtables.errors import InUseError
 from streamtables.positions import InputId
 
+QUERY_CHANGED = "the query changed"
+"""Why a table is rebuilt whose query is another one."""
+
 _NEXT_GENERATION = update(catalog_meta).values(generation=catalog_meta.c.generation + 1)
 
 
@@ -150,11 +153,16 @@ class DefinitionChanges:
             _update(connection, table)
         return table
 
-    def learn_columns(self, table_id: InputId, columns: tuple[Column, ...]) -> StreamTable:
-        """Keep the columns of a table as its first fill made them."""
+    def learn_columns(
+        self, table_id: InputId, columns: tuple[Column, ...], *, query_hash: str
+    ) -> StreamTable:
+        """Keep the columns of a table as a fill by the query of this hash made them."""
         with self._changing() as (connection, definitions):
-            table = dataclasses.replace(definitions.stream_table(table_id), columns=columns)
-            _update(connection, table)
+            table = definitions.stream_table(table_id)
+            # Altered while it was filled: these are columns of a query that is no longer its own.
+            if table.defining_query_hash == query_hash:
+                table = dataclasses.replace(table, columns=columns)
+                _update(connection, table)
         return table
 
     def drop_stream_table(
@@ -165,18 +173,7 @@ class DefinitionChanges:
         Without `cascade`, a table that others read stays and is an error.
         """
         with self._changing() as (connection, definitions):
-            table = definitions.stream_table(table_id)
-            if table.owner_id:
-                owner = definitions.stream_tables[table.owner_id].name
-                raise InUseError(f'the internal table "{table.name}" belongs to "{owner}"')
-            going = tables_to_drop(definitions, table)
-            if not cascade:
-                others = [t for t in going if table.id not in (t.id, t.owner_id)]
-                refuse_readers(f'the stream table "{table.name}"', others, "Drop with cascade.")
-            on_views = _views_on(definitions, *going)
-            refuse_readers(f'the stream table "{table.name}"', on_views, "Drop the views first.")
-            _delete(connection, going)
-        return going
+            return drop_within(connection, definitions, table_id, cascade=cascade)
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[Connection, Definitions]]:
@@ -194,11 +191,15 @@ def alter_within(
     *,
     at: datetime,
     internal: Sequence[Definition] | None = None,
+    why: tuple[str, str] = (QUERY_CHANGED, ""),
 ) -> StreamTable:
-    """Change parts of a definition inside a change of the catalog."""
+    """Change parts of a definition inside a change of the catalog.
+
+    `why` are the reason of a rebuild, and the hash of the query that the stored rows follow.
+    """
     last = definitions.stream_table(table_id)
     table = dataclasses.replace(last, **changes, altered_at=at)
-    table = _with_rebuild(last, table)
+    table = _with_rebuild(last, table, *why)
     check_name(table.name, internal=table.is_internal)
     refuse_taken_name(definitions, table.name, but=table.id)
     if inputs is None:
@@ -207,6 +208,33 @@ def alter_within(
         kept = definitions.internal_tables(table.id)
         internal = [(item, item.inputs) for item in kept]
     return _store(connection, definitions, table, (inputs, internal), last=last)
+
+
+def drop_within(
+    connection: Connection, definitions: Definitions, table_id: InputId, *, cascade: bool
+) -> tuple[StreamTable, ...]:
+    """Forget a stream table inside a change of the catalog; return what went, readers first."""
+    table = definitions.stream_table(table_id)
+    if table.owner_id:
+        owner = definitions.stream_tables[table.owner_id].name
+        raise InUseError(f'the internal table "{table.name}" belongs to "{owner}"')
+    going = tables_to_drop(definitions, table)
+    if not cascade:
+        others = [t for t in going if table.id not in (t.id, t.owner_id)]
+        refuse_readers(f'the stream table "{table.name}"', others, "Drop with cascade.")
+    on_views = _views_on(definitions, *going)
+    refuse_readers(f'the stream table "{table.name}"', on_views, "Drop the views first.")
+    _delete(connection, going)
+    return going
+
+
+def create_within(
+    connection: Connection, definitions: Definitions, table: StreamTable, inputs: Sequence[Input]
+) -> StreamTable:
+    """Add a stream table under a free name inside a change of the catalog."""
+    check_name(table.name)
+    refuse_taken_name(definitions, table.name)
+    return _store(connection, definitions, table, (inputs, ()), last=None)
 
 
 def _views_on(definitions: Definitions, *entries: Source | StreamTable) -> tuple[View, ...]:
@@ -227,11 +255,18 @@ def _successor(last: StreamTable, definition: StreamTable) -> StreamTable:
     return _with_rebuild(last, kept)
 
 
-def _with_rebuild(last: StreamTable, table: StreamTable) -> StreamTable:
+def _with_rebuild(
+    last: StreamTable, table: StreamTable, reason: str = QUERY_CHANGED, stored_hash: str = ""
+) -> StreamTable:
     # A pause is somebody's wish and stays; the hash in the standing still forces the rebuild.
-    if table.defining_query_hash == last.defining_query_hash or last.state == "paused":
+    # Of damaged rows a new query makes no sound ones: only a repair does.
+    if table.defining_query_hash == last.defining_query_hash or last.state in ("paused", "damaged"):
         return table
-    return dataclasses.replace(table, state="needs-rebuild", state_reason="the query changed")
+    if last.state == "needs-rebuild":
+        back = table.defining_query_hash == stored_hash and last.state_reason == QUERY_CHANGED
+        # Other reasons hold for the new query too.
+        return dataclasses.replace(table, state="active", state_reason="") if back else table
+    return dataclasses.replace(table, state="needs-rebuild", state_reason=reason)
 
 
 def _store(

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Table, delete, insert, update
 
-from streamtables.catalog.definition_changes import alter_within
+from streamtables.catalog.definition_changes import QUERY_CHANGED, alter_within
 from streamtables.catalog.definition_rules import refuse_taken_name
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Alteration, Function, Input, StreamTable, View
@@ -27,11 +27,14 @@ from streamtables.positions import InputId
 
 @dataclass(frozen=True)
 class Recompiled:
-    """A stream table as it must be after a view or function that it uses was replaced."""
+    """A stream table as it must be after its query, or something that it uses, was replaced."""
 
     table_id: InputId
     changes: Alteration
     inputs: tuple[Input, ...]
+    reason: str = QUERY_CHANGED
+    stored_hash: str = ""
+    """The hash of the query that the stored rows follow, where it is known."""
 
 
 @dataclass(frozen=True)
@@ -53,20 +56,11 @@ class LibraryChanges:
 
     def put(self, change: LibraryChange, *, at: datetime) -> View | Function:
         """Add a view or function, or replace the one with its id, with all that uses it."""
-        entry = change.entry
         with self._changing() as (connection, definitions):
             if definitions.generation != change.generation + 1:
                 raise CommitConflictError("another definition changed at the same time")
-            _check_name(definitions, entry)
-            known = entry.id in definitions.views or entry.id in definitions.functions
-            _write(connection, entry, known=known)
-            for user in change.users:
-                _write(connection, user, known=True)
-            for table in change.tables:
-                alter_within(
-                    connection, definitions, table.table_id, table.changes, table.inputs, at=at
-                )
-        return entry
+            put_within(connection, definitions, change, at=at)
+        return change.entry
 
     def drop_view(self, name: str) -> View:
         """Forget a view that nothing uses."""
@@ -83,6 +77,30 @@ class LibraryChanges:
             _refuse_users(f'the function "{function.name}"', definitions, function.id)
             connection.execute(delete(functions).where(functions.c.id == function.id))
         return function
+
+
+def put_within(
+    connection: Connection, definitions: Definitions, change: LibraryChange, *, at: datetime
+) -> None:
+    """Store a view or function, and all that uses it, inside a change of the catalog."""
+    entry = change.entry
+    _check_name(definitions, entry)
+    known = entry.id in definitions.views or entry.id in definitions.functions
+    _write(connection, entry, known=known)
+    for user in change.users:
+        _write(connection, user, known=True)
+    for table in change.tables:
+        restate_within(connection, definitions, table, at=at)
+
+
+def restate_within(
+    connection: Connection, definitions: Definitions, item: Recompiled, *, at: datetime
+) -> StreamTable:
+    """Store a table as it must be, inside a change of the catalog."""
+    why = (item.reason, item.stored_hash)
+    return alter_within(
+        connection, definitions, item.table_id, item.changes, item.inputs, at=at, why=why
+    )
 
 
 def _check_name(definitions: Definitions, entry: View | Function) -> None:

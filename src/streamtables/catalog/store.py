@@ -3,6 +3,7 @@
     definition_changes.py   sources and stream tables: add, alter, drop
     captures.py             PostgreSQL tables as sources, and drains
     library_changes.py      views and functions: add, replace, drop
+    changes_together.py     several stream tables in one transaction
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
     recent.py               what happened lately in all tables
@@ -29,6 +30,7 @@ from typing import Self
 from sqlalchemy import select
 
 from streamtables.catalog.captures import Captures
+from streamtables.catalog.changes_together import TogetherChanges
 from streamtables.catalog.database import Database
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
 from streamtables.catalog.epochs import Epochs
@@ -58,6 +60,7 @@ class Catalog(
     SchedulingRules,
     Publications,
     LibraryChanges,
+    TogetherChanges,
     Standings,
     RefreshRecords,
     RecentActivity,

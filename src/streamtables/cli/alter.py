@@ -34,6 +34,10 @@ def alter(
         ),
     ] = None,
     option: Options = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show what becomes of rows and readers, and stop."),
+    ] = False,
     warehouse: Warehouse = None,
 ) -> None:
     """Change a stream table. What is not named stays as it is."""
@@ -44,6 +48,14 @@ def alter(
             f'nothing to change in stream table "{name}"',
             hint="Name what changes: --query, --file, --schedule, --mode, --full or --option.",
         )
-    with opened(context, warehouse) as db, working(f"altering {name}"):
-        db.alter(name, query=sql, schedule=schedule, mode=mode, full=full, options=options)
-    show_line(f'stream table "{name}" altered')
+    with opened(context, warehouse) as db:
+        plan = db.plan_alter(
+            name, query=sql, schedule=schedule, mode=mode, full=full, options=options
+        )
+        if not dry_run:
+            with working(f"altering {name}"):
+                db.alter(name, query=sql, schedule=schedule, mode=mode, full=full, options=options)
+            show_line(f'stream table "{name}" altered')
+    if dry_run or sql is not None:
+        for table, becomes in plan.lines:
+            show_line(f'"{table}": {becomes}')

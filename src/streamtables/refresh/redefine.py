@@ -1,38 +1,48 @@
 """What becomes of everything that uses a view or function when that is added or replaced.
 
-Nothing is stored before all of it compiles.
+Nothing is stored before all of it compiles.  Tables whose rows mean the same stay as they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from streamtables.catalog.definitions import Definitions
+from streamtables.catalog.definitions import CatalogSnapshot, Definitions
 from streamtables.catalog.library_changes import LibraryChange, Recompiled
-from streamtables.catalog.models import Column, Function, StreamTable, View
+from streamtables.catalog.models import Function, StreamTable, View
 from streamtables.compiler.frontend.calls import check_function
 from streamtables.compiler.library import SqlFunction
 from streamtables.errors import InUseError, UserError
 from streamtables.positions import InputId
+from streamtables.refresh.altering.effect import effect_of
+from streamtables.refresh.altering.readers import CarryOver, plan_before, with_table
 from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of
 from streamtables.refresh.library import entry_of, library_of, uses_of
 
 
-def redefined(entry: View | Function, definitions: Definitions) -> LibraryChange:
-    """Compile a new or replaced entry, and all that uses the one that it replaces."""
+def redefined(
+    entry: View | Function, definitions: Definitions, spared: Collection[InputId] = ()
+) -> LibraryChange:
+    """Compile a new or replaced entry, and all that uses the one that it replaces.
+
+    What is spared is altered or dropped later in the same step, and answers for all that uses it.
+    """
     after = _with(entry, definitions)
     entry = _with_uses(entry, after)
     users: list[View | Function] = []
     tables: list[Recompiled] = []
     for user in definitions.users(entry.id):
+        if any(item in spared for item in (user.id, *user.uses)):
+            continue
         try:
             if isinstance(user, StreamTable):
-                tables.append(_recompiled(user, after))
+                tables.append(_recompiled(user, definitions, after))
             else:
                 users.append(_with_uses(user, after))
         except UserError as error:
             raise _refused(entry, user, error) from error
-    _check_dependants(entry, tables, after)
+    tables += _carried_over(entry, tables, (definitions, after), spared)
     return LibraryChange(entry, definitions.generation, users, tables)
 
 
@@ -56,40 +66,34 @@ def _with_uses(entry: View | Function, definitions: Definitions) -> View | Funct
     return replace(entry, uses=uses_of(called, definitions))
 
 
-def _recompiled(table: StreamTable, definitions: Definitions) -> Recompiled:
-    plan = compiled(table.query, definitions, mode=table.mode, name=table.name)
-    changes = altered_query(table.query, plan, definitions)
-    return Recompiled(table.id, changes, inputs_of(plan, definitions))
+def _recompiled(table: StreamTable, before: Definitions, after: Definitions) -> Recompiled:
+    plan = compiled(table.query, after, mode=table.mode, name=table.name)
+    changes = altered_query(table.query, plan, after)
+    old = plan_before(table, CatalogSnapshot(before, {}))
+    if effect_of(old, plan, filled=True).kind == "nothing":
+        changes["defining_query_hash"] = table.defining_query_hash
+        changes["columns"] = table.columns
+    return Recompiled(table.id, changes, inputs_of(plan, after))
 
 
-def _check_dependants(
-    entry: View | Function, tables: list[Recompiled], definitions: Definitions
-) -> None:
-    """Compile what reads the recompiled tables, over the columns that they will have."""
-    known = dict(definitions.stream_tables)
+def _carried_over(
+    entry: View | Function,
+    tables: list[Recompiled],
+    moved: tuple[Definitions, Definitions],
+    spared: Collection[InputId],
+) -> list[Recompiled]:
+    """Take along what reads the recompiled tables, over the columns that they will have."""
+    before, after = moved
     for item in tables:
-        known[item.table_id] = replace(known[item.table_id], **item.changes)
-    after = replace(definitions, stream_tables=known)
-    done: set[InputId] = {item.table_id for item in tables}
+        table = replace(after.stream_tables[item.table_id], **item.changes, inputs=item.inputs)
+        after = with_table(after, table)
+    done = {item.table_id for item in tables}
+    over = CarryOver(CatalogSnapshot(before, {}), after, done.union(spared))
     for item in tables:
-        if _columns(known[item.table_id]) == _columns(definitions.stream_tables[item.table_id]):
-            continue
-        for reader in after.dependants(item.table_id):
-            if reader.id in done:
-                continue
-            done.add(reader.id)
-            try:
-                compiled(reader.query, after, mode=reader.mode, name=reader.name)
-            except UserError as error:
-                raise _refused(entry, reader, error) from error
-
-
-def _columns(table: StreamTable) -> list[tuple[str, str]]:
-    return [_column(column) for column in table.columns]
-
-
-def _column(column: Column) -> tuple[str, str]:
-    return column.name.lower(), column.type
+        over.run(item.table_id)
+    for reader, error in over.broken:
+        raise _refused(entry, reader, error) from error
+    return [item.restated for item in over.carried]
 
 
 def _refused(
