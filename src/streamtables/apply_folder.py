@@ -1,32 +1,29 @@
-"""A folder of SQL files as a project: what it would change, and doing it.
+"""A folder of SQL files as a project, and what it says otherwise than the catalog.
 
-Each file holds one or more statements: CREATE STREAM TABLE, CREATE VIEW, CREATE FUNCTION.  The
-folder is the truth: a table that is in the catalog and in no file is left alone, or dropped where
-that was asked for.  Views and functions that are in no file stay.
+Each file holds one or more statements: CREATE STREAM TABLE, CREATE VIEW, CREATE FUNCTION; or one
+query under a header (`project/front_matter.py`).  The folder is the truth: a table that is in the
+catalog and in no file is left alone, or dropped where that was asked for.  Views and functions that
+are in no file stay.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
+from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.dependencies import find_cycle, topological_order
 from streamtables.catalog.models import Function, Options, StreamTable
 from streamtables.choices import checked_options, checked_schedule
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.frontend.tables import called_names, referenced_names
 from streamtables.compiler.library_statements import CreateFunction, CreateView
-from streamtables.compiler.statements import CreateStreamTable, parse_statement, split_statements
-from streamtables.errors import AlreadyExistsError, ConfigError, CycleError, UnsupportedSqlError
+from streamtables.compiler.statements import CreateStreamTable
+from streamtables.errors import AlreadyExistsError, ConfigError, CycleError
 from streamtables.positions import InputId
-from streamtables.scheduler.options import every_option_none
-from streamtables.statements import define_in_library
+from streamtables.project.front_matter import Defining, read_sql_file
 
-if TYPE_CHECKING:
-    from streamtables.api import StreamTables
-
-Defining = CreateStreamTable | CreateView | CreateFunction
 Action = Literal["create", "alter", "drop", "unchanged"]
 
 
@@ -38,6 +35,8 @@ class ApplyItem:
     name: str
     details: str
     statement: Defining | None = None
+    queried: bool = False
+    """Whether the query of a stream table is another text."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,21 @@ class ApplyPlan:
         return tuple((step.action, step.name, step.details) for step in self.steps)
 
 
-def plan_folder(db: StreamTables, folder: Path, *, prune: bool) -> ApplyPlan:
-    """Compare a folder with the catalog; nothing changes."""
+def folder_steps(there: Definitions, folder: Path, *, prune: bool) -> tuple[ApplyItem, ...]:
+    """Compare a folder with what is defined."""
     if not folder.is_dir():
         raise ConfigError(f'there is no folder "{folder}"', hint="Give a folder of .sql files.")
-    statements = _in_order(_statements(folder))
-    known = {table.name.lower(): table for table in db.stream_tables()}
-    views = {view.name.lower(): view.query for view in db.views()}
-    functions = {function.name.lower(): function for function in db.functions()}
+    return statement_steps(there, _statements(folder), prune=prune)
+
+
+def statement_steps(
+    there: Definitions, found: list[Defining], *, prune: bool
+) -> tuple[ApplyItem, ...]:
+    """Compare statements with what is defined."""
+    statements = in_order(found)
+    known = {table.name.lower(): table for table in there.stream_tables.values()}
+    views = {view.name.lower(): view.query for view in there.views.values()}
+    functions = {function.name.lower(): function for function in there.functions.values()}
     steps: list[ApplyItem] = []
     for statement in statements:
         name = statement.name.lower()
@@ -76,28 +82,7 @@ def plan_folder(db: StreamTables, folder: Path, *, prune: bool) -> ApplyPlan:
         kept = {item.name.lower() for item in statements if isinstance(item, CreateStreamTable)}
         gone = [table for name, table in known.items() if name not in kept]
         steps += [ApplyItem("drop", table.name, "in no file of the folder") for table in gone]
-    return ApplyPlan(tuple(steps))
-
-
-def apply_plan(db: StreamTables, plan: ApplyPlan) -> ApplyPlan:
-    """Do what a plan says."""
-    for step in plan.steps:
-        match step.action, step.statement:
-            case "create", CreateStreamTable() as statement:
-                chosen = _chosen(statement)
-                db.create(statement.name, statement.query, options=statement.options, **chosen)
-            case "alter", CreateStreamTable() as statement:
-                chosen = _chosen(statement)
-                # What the file does not say is taken back, as the folder is the truth.
-                options = every_option_none() | checked_options(statement.options)
-                db.alter(statement.name, query=statement.query, options=options, **chosen)
-            case "create" | "alter", CreateView() | CreateFunction() as statement:
-                define_in_library(db, statement, replace=step.action == "alter")
-            case "drop", _:
-                db.drop(step.name, cascade=True, if_exists=True)
-            case _:
-                pass
-    return plan
+    return tuple(steps)
 
 
 class Chosen(TypedDict):
@@ -109,7 +94,8 @@ class Chosen(TypedDict):
     tier: str
 
 
-def _chosen(statement: CreateStreamTable) -> Chosen:
+def chosen(statement: CreateStreamTable) -> Chosen:
+    """Return what a statement chooses; what it does not say has its default."""
     return {
         "schedule": checked_schedule(statement.schedule or "manual"),
         "mode": (statement.mode or "auto").lower(),
@@ -121,23 +107,22 @@ def _chosen(statement: CreateStreamTable) -> Chosen:
 def _statements(folder: Path) -> list[Defining]:
     found: list[Defining] = []
     for path in sorted(folder.rglob("*.sql")):
-        for text in split_statements(_read(path)):
-            statement = parse_statement(text)
-            if not isinstance(statement, CreateStreamTable | CreateView | CreateFunction):
-                raise UnsupportedSqlError(
-                    f'"{path.name}" holds a statement that is not CREATE STREAM TABLE, '
-                    "CREATE VIEW or CREATE FUNCTION",
-                    sql=text,
-                )
-            found.append(statement)
+        defined = read_sql_file(read_text(path), file=path.name, stem=path.stem)
+        found += [item.statement for item in defined]
+    refuse_twins(found)
+    return found
+
+
+def refuse_twins(found: list[Defining]) -> None:
+    """Refuse two definitions of one name."""
     names = [_key(statement) for statement in found]
     for name in names:
         if names.count(name) > 1:
             raise AlreadyExistsError(f'two files define "{name}"')
-    return found
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file of definitions."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -147,11 +132,11 @@ def _read(path: Path) -> str:
         ) from error
 
 
-def _in_order(statements: list[Defining]) -> list[Defining]:
+def in_order(statements: list[Defining]) -> list[Defining]:
     """Return the statements, each after those that it reads."""
     by_key = {_key(statement): statement for statement in statements}
     edges = {
-        InputId(key): [InputId(read) for read in _reads(statement) if read in by_key]
+        InputId(key): [InputId(read) for read in reads(statement) if read in by_key]
         for key, statement in by_key.items()
     }
     if (path := find_cycle(edges)) is not None:
@@ -166,7 +151,8 @@ def _key(statement: Defining) -> str:
     return f"{name}()" if isinstance(statement, CreateFunction) else name
 
 
-def _reads(statement: Defining) -> list[str]:
+def reads(statement: Defining) -> list[str]:
+    """Return the keys of all that a definition reads or calls."""
     if isinstance(statement, CreateFunction):
         query = parse_query(f"SELECT {statement.body}")
     else:
@@ -182,8 +168,7 @@ def _library_step(
         return ApplyItem("create", statement.name, f"new {kind}", statement)
     if same:
         return ApplyItem("unchanged", statement.name, "", statement)
-    details = f"{kind} (means full refreshes of what reads it)"
-    return ApplyItem("alter", statement.name, details, statement)
+    return ApplyItem("alter", statement.name, kind, statement)
 
 
 def _is_stored(statement: CreateFunction, stored: Function) -> bool:
@@ -195,21 +180,19 @@ def _is_stored(statement: CreateFunction, stored: Function) -> bool:
 def _step(statement: CreateStreamTable, known: StreamTable | None) -> ApplyItem:
     if known is None:
         return ApplyItem("create", statement.name, "new", statement)
-    changes = []
-    if known.query != statement.query.strip():
-        changes.append("query (means a full refresh)")
+    queried = known.query != statement.query.strip()
     stored: Chosen = {
         "schedule": known.schedule,
         "mode": known.mode,
         "full": known.full_policy,
         "tier": known.tier,
     }
-    pairs = zip(stored.items(), _chosen(statement).values(), strict=True)
-    changes += [f"{name} {old} → {new}" for (name, old), new in pairs if old != new]
+    pairs = zip(stored.items(), chosen(statement).values(), strict=True)
+    changes = [f"{name} {old} → {new}" for (name, old), new in pairs if old != new]
     changes += _changed_options(known.options, checked_options(statement.options))
-    if not changes:
+    if not changes and not queried:
         return ApplyItem("unchanged", known.name, "", statement)
-    return ApplyItem("alter", known.name, ", ".join(changes), statement)
+    return ApplyItem("alter", known.name, ", ".join(changes), statement, queried)
 
 
 def _changed_options(stored: Options, said: Options) -> list[str]:

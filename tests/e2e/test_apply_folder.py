@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from streamtables.api import StreamTables
+from streamtables.errors import AlreadyExistsError, InUseError
 from tests.support.delta_tables import DeltaTableFile
 
 
@@ -45,6 +49,104 @@ def test_a_dropped_table_takes_its_own_rows_along_and_nothing_else(tmp_path: Pat
         db.drop("t")
         assert not Path(table.location).exists()
         assert orders.open().version() == 0
+
+
+def write(folder: Path, **queries: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, query in queries.items():
+        kind = "VIEW" if name.startswith("view") else "STREAM TABLE"
+        (folder / f"{name}.sql").write_text(f"CREATE {kind} {name} AS {query}")
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[StreamTables]:
+    columns = {"id": "bigint", "a": "int", "b": "string"}
+    orders = DeltaTableFile(tmp_path / "orders", columns, [(1, 1, "x")])
+    with StreamTables(tmp_path / "warehouse") as db:
+        db.add_source("orders", path=orders.path, key=["id"])
+        yield db
+
+
+def test_tables_that_only_fit_together_are_altered_together(
+    db: StreamTables, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    write(
+        folder,
+        base="SELECT id, a FROM orders",
+        view_a="SELECT a FROM base",
+        top="SELECT a, count(*) AS n FROM view_a GROUP BY a",
+    )
+    db.apply(db.plan_apply(folder))
+    db.create("outside", "SELECT * FROM base")
+    write(
+        folder,
+        base="SELECT id, b FROM orders",
+        view_a="SELECT b FROM base",
+        top="SELECT b, count(*) AS n FROM fresh GROUP BY b",
+        fresh="SELECT b, id FROM base JOIN view_b USING (b)",
+        view_b="SELECT DISTINCT b FROM view_a",
+    )
+    plan = db.plan_apply(folder)
+    details = {name: (action, text) for action, name, text in plan.items}
+    assert details["base"] == (
+        "alter",
+        "query: adds column b, removes column a, no rows yet: the first refresh fills it; "
+        "carries over outside: adds column b, removes column a, "
+        "no rows yet: the first refresh fills it",
+    )
+    assert [details[name][0] for name in ("view_a", "top", "fresh")] == ["alter", "alter", "create"]
+    db.apply(plan)
+    assert {item[0] for item in db.plan_apply(folder).items} == {"unchanged"}
+    tables = {table.name: [column.name for column in table.columns] for table in db.stream_tables()}
+    assert tables == {
+        "base": ["id", "b"],
+        "fresh": ["b", "id"],
+        "outside": ["id", "b"],
+        "top": ["b", "n"],
+    }
+    done = {(event.text.split(" by ")[0], event.subject) for event in db.audit_log(limit=5)}
+    assert ("alter", "base") in done
+    assert ("add_view", "view_a") in done
+
+
+def test_a_folder_that_breaks_a_table_outside_it_changes_nothing(
+    db: StreamTables, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    write(folder, base="SELECT id, a FROM orders", other="SELECT id FROM orders")
+    db.apply(db.plan_apply(folder))
+    db.create("outside", "SELECT a + 1 AS c FROM base")
+    before = db.stream_tables()
+    write(folder, base="SELECT id, b FROM orders", other="SELECT id, a FROM orders")
+    with pytest.raises(InUseError, match='stream table "outside" would no longer compile'):
+        db.plan_apply(folder)
+    assert db.stream_tables() == before
+    plan = db.plan_apply(folder, prune=True)
+    db.apply(plan)
+    assert [table.name for table in db.stream_tables()] == ["base", "other"]
+
+
+def test_a_table_that_the_folder_still_reads_is_not_pruned(
+    db: StreamTables, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    write(folder, top="SELECT a FROM base")
+    db.create("base", "SELECT id, a FROM orders")
+    db.apply(db.plan_apply(folder))
+    with pytest.raises(InUseError, match='"base" is read by "top"'):
+        db.plan_apply(folder, prune=True)
+    assert len(db.stream_tables()) == 2
+
+
+def test_a_plan_that_fails_halfway_changes_nothing(db: StreamTables, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    write(folder, base="SELECT id, a FROM orders", top="SELECT a FROM base")
+    plan = db.plan_apply(folder)
+    db.create("top", "SELECT id FROM orders")
+    with pytest.raises(AlreadyExistsError):
+        db.apply(plan)
+    assert [table.name for table in db.stream_tables()] == ["top"]
 
 
 def test_schedules_and_options_of_a_folder_are_compared_in_their_one_spelling(

@@ -36,11 +36,19 @@ from streamtables.cli.failures import (
 from streamtables.cli.gate import close, drop_group, group, open_gate, set_watermark
 from streamtables.cli.health import health
 from streamtables.cli.history import history
+from streamtables.cli.import_sdp import sdp
 from streamtables.cli.init import init
-from streamtables.cli.invocation import Invocation, connect_by_package, invocation_of
+from streamtables.cli.invocation import (
+    Invocation,
+    connect_by_package,
+    environment_first,
+    given_by_variable,
+    invocation_of,
+)
 from streamtables.cli.maintain import maintain
 from streamtables.cli.metrics import metrics
 from streamtables.cli.pause import pause, resume
+from streamtables.cli.plan import plan
 from streamtables.cli.publication import PUBLICATION_COMMANDS
 from streamtables.cli.read import read
 from streamtables.cli.refresh import refresh
@@ -63,7 +71,7 @@ Command = Callable[..., None]
 # The order in which help shows them.
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor, bench),
-    "Define": (create, alter, drop, apply, validate, sql),
+    "Define": (plan, apply, create, alter, drop, validate, sql),
     "Keep fresh": (run, refresh, pause, resume, repair, maintain, backup, restore),
     "Look": (status, top, serve, health, metrics, events, read, history, explain, verify),
 }
@@ -71,6 +79,7 @@ WAL_COMMANDS: dict[str, Command] = {"status": wal_status}
 CACHES_COMMANDS: dict[str, Command] = {"status": caches_status, "clear": caches_clear}
 SOURCE_COMMANDS: dict[str, Command] = {"add": add, "list": list_sources, "drop": drop_source}
 GATE_COMMANDS: dict[str, Command] = {"close": close, "open": open_gate}
+IMPORT_COMMANDS: dict[str, Command] = {"sdp": sdp}
 WATERMARK_COMMANDS: dict[str, Command] = {
     "set": set_watermark,
     "group": group,
@@ -79,6 +88,7 @@ WATERMARK_COMMANDS: dict[str, Command] = {
 # Name of the group → its help, its panel, its commands.
 GROUPS: dict[str, tuple[str, str, dict[str, Command]]] = {
     "source": ("Add, list and drop sources.", "Define", SOURCE_COMMANDS),
+    "import": ("Take definitions over from elsewhere.", "Define", IMPORT_COMMANDS),
     "publication": ("Give changes to others.", "Define", PUBLICATION_COMMANDS),
     "snapshot": ("Keep tables as they are, and put them back.", "Keep fresh", SNAPSHOT_COMMANDS),
     "gate": ("Have tables wait while a source is loaded.", "Keep fresh", GATE_COMMANDS),
@@ -117,7 +127,8 @@ def main(arguments: Sequence[str] | None = None, *, connect: Connect = connect_b
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     try:
-        return _run([word for word in given if word != "--debug"] or ["--help"], connect)
+        words = [word for word in given if word != "--debug"]
+        return _run(environment_first(words) or ["--help"], connect)
     except typer.TyperException as exc:
         return _fail(from_usage(exc), debug=debug)
     except StreamTablesError as exc:
@@ -177,7 +188,17 @@ def _before_the_command(
             "--warehouse",
             "-w",
             envvar="STREAMTABLES_WAREHOUSE",
-            help="Folder or URI of the warehouse; ./warehouse when not given.",
+            help="Folder or URI of the warehouse; that of the project's environment, else "
+            "./warehouse, when not given.",
+            show_default=False,
+        ),
+    ] = None,
+    environment: Annotated[
+        str | None,
+        typer.Option(
+            "--env",
+            envvar="STREAMTABLES_ENV",
+            help="Environment of the project; stands anywhere.",
             show_default=False,
         ),
     ] = None,
@@ -200,4 +221,9 @@ def _before_the_command(
     # `debug` is read by `main`, which sees it behind the command too; it is here for the help.
     invocation = invocation_of(context)
     invocation.warehouse = warehouse
+    invocation.environment = environment
+    invocation.insists = bool(environment) and not given_by_variable(context, "environment")
+    if invocation.insists and given_by_variable(context, "warehouse"):
+        # An environment that is named here and now says more than a variable that was once set.
+        invocation.warehouse = None
     invocation.catalog = catalog

@@ -1,51 +1,69 @@
-"""`streamtables apply`: make the stream tables equal to a folder of SQL files."""
+"""`streamtables apply`: make a warehouse equal to a project, or to a folder of SQL files."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from streamtables.cli.contract import ApplyPlan
+from streamtables.cli.contract import ApplyPlan, Database
 from streamtables.cli.failures import BAD_ANSWER
 from streamtables.cli.invocation import AsJson, Warehouse, opened
-from streamtables.cli.plain import Json
-from streamtables.cli.screen import show_json, show_line, show_table, working
+from streamtables.cli.plan import (
+    Folder,
+    Prune,
+    changes,
+    definitions_of,
+    looked_at,
+    show_plan,
+    show_project_plan,
+)
+from streamtables.cli.screen import show_line, working
 from streamtables.errors import ConfigError
 
 
 def apply(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="Folder of .sql files, one per stream table.")],
-    prune: Annotated[
-        bool, typer.Option("--prune", help="Drop the stream tables that have no file.")
-    ] = False,
+    folder: Folder = None,
+    prune: Prune = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and stop.")] = False,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a folder of SQL files would change, ask, and apply it."""
-    if not folder.is_dir():
-        raise ConfigError(
-            f'"{folder}" is not a folder', hint="Name a folder that holds .sql files."
-        )
-    with opened(context, warehouse) as db:
-        plan = db.plan_apply(folder, prune=prune)
-        changes = [item for item in plan.items if item[0] != "unchanged"]
-        _show_plan(plan, as_json=as_json)
-        if dry_run or not changes:
+    """Show what a project or a folder of SQL files would change, ask, and apply it.
+
+    Files in Python are run to learn what they define.
+    """
+    definitions = definitions_of(context, folder)
+    with (looked_at if dry_run else opened)(context, warehouse) as db:
+        if definitions is None:
+            assert folder is not None
+            plan: ApplyPlan = db.plan_apply(folder, prune=prune)
+            show_plan(plan, as_json=as_json)
+        else:
+            compared = db.plan_project(definitions, prune=prune)
+            show_project_plan(compared, as_json=as_json)
+            plan = compared
+        count = len([item for item in changes(plan) if item[0] != "later"])
+        if dry_run or not count:
             return
-        if not yes and not _agreed(len(changes)):
+        if not yes and not _agreed(count):
             show_line("nothing was changed")
             raise typer.Exit(BAD_ANSWER)
-        with working(f"applying {_changes(len(changes))}"):
-            db.apply(plan)
+        with working(f"applying {_changes(count)}"):
+            _carry_out(db, plan, project=definitions is not None)
     if not as_json:
         show_line(f"applied: {_summary(plan)}")
+
+
+def _carry_out(db: Database, plan: ApplyPlan, *, project: bool) -> None:
+    if project:
+        db.apply_project(plan)
+    else:
+        db.apply(plan)
 
 
 def _agreed(count: int) -> bool:
@@ -59,21 +77,6 @@ def _agreed(count: int) -> bool:
 
 def _changes(count: int) -> str:
     return "1 change" if count == 1 else f"{count} changes"
-
-
-def _show_plan(plan: ApplyPlan, *, as_json: bool) -> None:
-    if as_json:
-        items: list[Json] = [
-            {"action": action, "name": name, "details": details}
-            for action, name, details in plan.items
-        ]
-        show_json(items)
-        return
-    show_table(
-        ["action", "stream table", "details"],
-        [list(item) for item in plan.items],
-        empty="the folder holds no .sql files",
-    )
 
 
 def _summary(plan: ApplyPlan) -> str:

@@ -358,6 +358,59 @@ class ApplyPlan(Protocol):
     def items(self) -> Sequence[tuple[str, str, str]]: ...
 
 
+class DriftItem(Named, Protocol):
+    """One way in which a warehouse was changed by hand."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+class ProjectPlan(ApplyPlan, Protocol):
+    """What applying a project would do, and what was changed by hand."""
+
+    @property
+    def environment(self) -> str: ...
+    @property
+    def drift(self) -> Sequence[DriftItem]: ...
+    @property
+    def about(self) -> Mapping[str, Mapping[str, object]]: ...
+
+
+class ImportedView(Named, Protocol):
+    """What became of one dataset of a pipeline."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def becomes(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def written(self) -> str: ...
+
+
+class Takeover(Protocol):
+    """What became of a pipeline."""
+
+    @property
+    def answers(self) -> Sequence[ImportedView]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+
+class AlterPlan(Protocol):
+    """What `alter` would do: to the table, and to each reader that is carried over."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def lines(self) -> Sequence[tuple[str, str]]: ...
+
+
 class Database(Protocol):
     """The part of `streamtables.api.StreamTables` that commands call."""
 
@@ -408,6 +461,16 @@ class Database(Protocol):
         full: FullPolicy | None = None,
         options: Mapping[str, str] | None = None,
     ) -> object: ...
+    def plan_alter(
+        self,
+        name: str,
+        *,
+        query: str | None = None,
+        schedule: str | None = None,
+        mode: Mode | None = None,
+        full: FullPolicy | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> AlterPlan: ...
     def pause(
         self, name: str | None = None, reason: str = ..., *, namespace: str | None = None
     ) -> object: ...
@@ -478,6 +541,11 @@ class Database(Protocol):
     def plan_apply(self, folder: Path, *, prune: bool = False) -> ApplyPlan: ...
     # A plan is handed back as it came; its own type is the API's affair.
     def apply(self, plan: Any) -> object: ...
+    def plan_project(self, project: Any, *, prune: bool = False) -> ProjectPlan: ...
+    def apply_project(self, plan: Any) -> object: ...
+    def import_pipeline(
+        self, place: Path, project: Any, environment: Any, *, write: bool = True
+    ) -> Takeover: ...
 
 
 Connect = Callable[[str, str | None], Database]

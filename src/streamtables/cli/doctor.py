@@ -21,7 +21,13 @@ from streamtables.cli.findings import (
     find_python,
     local_folder,
 )
-from streamtables.cli.invocation import AsJson, Warehouse, chosen_warehouse, invocation_of
+from streamtables.cli.invocation import (
+    AsJson,
+    Warehouse,
+    chosen_catalog,
+    chosen_warehouse,
+    invocation_of,
+)
 from streamtables.cli.plain import pick
 from streamtables.cli.safety import find_safety
 from streamtables.cli.screen import show_json, show_line, show_table, working
@@ -38,7 +44,8 @@ def doctor(
 ) -> None:
     """Check Python, Java, jars, packages, folder rights and catalog."""
     with working("looking round"):
-        findings = list(_examine(context, chosen_warehouse(context, warehouse), fix=fix))
+        place, catalog = chosen_warehouse(context, warehouse), chosen_catalog(context, warehouse)
+        findings = list(_examine(context, place, catalog, fix=fix))
     if as_json:
         show_json([pick(finding, "name", "state", "detail", "hint") for finding in findings])
     else:
@@ -47,7 +54,9 @@ def doctor(
         raise typer.Exit(BAD_ANSWER)
 
 
-def _examine(context: typer.Context, warehouse: str, *, fix: bool) -> Iterator[Finding]:
+def _examine(
+    context: typer.Context, warehouse: str, catalog: str | None, *, fix: bool
+) -> Iterator[Finding]:
     yield find_python()
     yield find_java()
     yield from find_packages()
@@ -56,7 +65,7 @@ def _examine(context: typer.Context, warehouse: str, *, fix: bool) -> Iterator[F
     invocation = invocation_of(context)
 
     def connect() -> Database:
-        return invocation.connect(warehouse, invocation.catalog)
+        return invocation.connect(warehouse, catalog)
 
     yield from find_safety(warehouse)
     yield find_catalog(warehouse, connect)

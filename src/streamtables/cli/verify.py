@@ -24,7 +24,10 @@ def verify(
     ] = None,
     warehouse: Warehouse = None,
     share: Annotated[
-        float, typer.Option(help="The part of the rows that is compared, drawn by key.")
+        float,
+        typer.Option(
+            help="The part of the rows that is compared, drawn by key.", min=0.001, max=1.0
+        ),
     ] = 1.0,
     as_json: AsJson = False,
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TextIO
 
 from streamtables.catalog.scheduler_models import Event
@@ -189,6 +190,10 @@ class FakeDatabase:
 
     def alter(self, name: str, **kwargs: Any) -> None:
         self._record("alter", name, **kwargs)
+
+    def plan_alter(self, name: str, **kwargs: Any) -> SimpleNamespace:
+        self._record("plan_alter", name, **kwargs)
+        return SimpleNamespace(name=name, lines=[(name, "adds column x"), ("star", "follows")])
 
     def pause(
         self, name: str | None = None, reason: str = "", *, namespace: str | None = None
@@ -390,3 +395,14 @@ class FakeDatabase:
 
     def apply(self, plan: ApplyPlan) -> None:
         self._record("apply", plan)
+
+    def plan_project(self, project: Any, *, prune: bool = False) -> Any:
+        raise NotImplementedError("projects are tested on a real catalog")
+
+    def apply_project(self, plan: Any) -> Any:
+        raise NotImplementedError("projects are tested on a real catalog")
+
+    def import_pipeline(
+        self, place: Path, project: Any, environment: Any, *, write: bool = True
+    ) -> Any:
+        raise NotImplementedError("projects are tested on a real catalog")

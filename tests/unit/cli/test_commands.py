@@ -201,6 +201,13 @@ def test_alter_passes_only_what_changes(run, db):
     ]
 
 
+def test_a_dry_alter_shows_rows_and_readers_and_changes_nothing(run, db):
+    result = run("alter", "totals", "--query", QUERY, "--dry-run")
+    assert (result.code, result.out) == (0, '"totals": adds column x\n"star": follows\n')
+    assert db.asked("alter") == []
+    assert [given for given, _ in db.asked("plan_alter")] == [("totals",)]
+
+
 def test_repair_takes_a_name(run, db):
     assert run("repair", "totals").code == 0
     assert db.asked("repair") == [(("totals",), {"way": "auto"})]
@@ -464,6 +471,8 @@ def test_verify_is_exit_1_on_a_difference_and_shows_a_sample(run, db):
     assert "different" in result.out
     assert "totals: {'id': 7}" in result.out
     assert run("verify", "totals", "--json").code == 1
+    assert run("verify", "totals", "--share", "2").code == 2
+    assert run("verify", "totals", "--share", "0").code == 2
 
 
 def test_verify_goes_on_when_one_table_cannot_be_compared(run, db):
