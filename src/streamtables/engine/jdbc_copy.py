@@ -6,6 +6,7 @@ before it reads.  Whoever exported it has to keep that transaction open until al
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ SESSION = {
 """The texts of values depend on these: every session sets them, that copies and that captures."""
 
 _ROWS_PER_FETCH = 10_000
+_BRIDGE = logging.getLogger("py4j")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def read_snapshot(spark: SparkSession, copy: TableCopy) -> DataFrame:
     """Return the rows of a table at a snapshot, in the mirror's types; a misfit fails the read."""
     from pyspark.sql import functions
 
+    # The bridge to Java logs what it sends when it is told to debug, the password among it.
+    _BRIDGE.setLevel(max(_BRIDGE.level, logging.INFO))
     reader = (
         spark.read.option("sessionInitStatement", session_statements(copy.snapshot))
         # The driver streams, and keeps the transaction open, only with a size.

@@ -6,6 +6,7 @@ again as rows; what is too large for that, and every step of a large run, is kep
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -17,6 +18,14 @@ from streamtables.engine.collect import fetch
 from streamtables.engine.handles import Rows, Session
 from streamtables.engine.session import tiny_rows
 from streamtables.engine.spark_errors import spark_border
+
+_INLINED_MAX = 30_000
+"""How many characters a kept step may stand for.
+
+Spark plans a view by what it stands for, also where the rows are kept: steps that read each other a
+few times each become a text of millions of characters, and minutes of planning.  The rows of a
+longer one are computed at once, and stand for themselves.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,23 @@ def reads(program: Program, view: str) -> bool:
 
 
 def run_large(spark: Session, program: Program) -> Rows:
-    """Return the program's result as a DataFrame that is not computed yet."""
+    """Return the program's result as a DataFrame that is not computed yet, but for deep steps."""
+    lengths: dict[str, int] = {}
     with spark_border():
         for step in program.steps:
-            keep(spark, step.name, spark.sql(step.sql))
+            length = _inlined_length(step.sql, lengths)
+            if length > _INLINED_MAX:
+                bind(spark, step.name, spark.sql(step.sql).localCheckpoint())
+                length = len(step.name)
+            else:
+                keep(spark, step.name, spark.sql(step.sql))
+            lengths[step.name] = length
         return spark.sql(program.sql)
+
+
+def _inlined_length(sql: str, lengths: Mapping[str, int]) -> int:
+    """Return how long a text is with every step in the place of its name, as Spark plans it."""
+    return len(sql) + sum(sql.count(f"`{name}`") * length for name, length in lengths.items())
 
 
 def _is_tiny(statement: Step | Program, few: bool) -> bool:

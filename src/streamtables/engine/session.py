@@ -18,7 +18,7 @@ from streamtables.engine.binding import unbind_all
 from streamtables.engine.python_functions import PythonFunctions
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_start import SparkSettings, start_spark
-from streamtables.errors import InternalError
+from streamtables.errors import InternalError, SparkGoneError, TransientError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +65,7 @@ def fork(spark: SparkSession) -> SparkSession:
 
     The one seam between classic Spark and Spark Connect.
     """
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
+    if _is_remote(spark):
         cloned: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]  # Connect only
         return cloned
     forked = spark.newSession()
@@ -75,6 +75,10 @@ def fork(spark: SparkSession) -> SparkSession:
         if ours.get(name) != value and forked.conf.isModifiable(name):
             forked.conf.set(name, value)
     return forked
+
+
+def _is_remote(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 class SparkSessions:
@@ -124,7 +128,8 @@ class SparkSessions:
         `label` says to people who look at Spark's jobs whose work it is.  It is a tag too: job
         groups and descriptions belong to the context, which Spark Connect does not show.
         """
-        spark = self._take(profile)
+        with self._noticing_loss():
+            spark = self._take(profile)
         shown = None if label is None else f"streamtables {label}"
         if shown is not None:
             spark.addTag(shown)
@@ -132,7 +137,8 @@ class SparkSessions:
             spark.addTag(tag)
             self._tagged[tag] = spark
         try:
-            yield spark
+            with self._noticing_loss():
+                yield spark
         finally:
             if tag is not None:
                 self._tagged.pop(tag, None)
@@ -154,7 +160,12 @@ class SparkSessions:
         """Stop Spark if it was started here; a caller's session is left alone."""
         with self._lock:
             spark, self._spark = self._spark, None
+            forks = [*self._free["quick"], *self._free["bulk"]]
             self._free = {"quick": [], "bulk": []}
+        if spark is not None and _is_remote(spark):
+            # A server keeps sessions until they are ended or long idle.
+            for forked in forks:
+                forked.stop()
         if spark is not None and self._owned:
             spark.stop()
 
@@ -162,11 +173,24 @@ class SparkSessions:
         from pyspark.sql import SparkSession
 
         assert self._settings is not None
-        # A session that this process has already is someone else's to stop.
-        if (active := SparkSession.getActiveSession()) is not None:
+        # A session that this process has already is someone else's to stop.  One that we started
+        # before is gone, or we would not be here.
+        if not self._owned and (active := SparkSession.getActiveSession()) is not None:
             return active
         self._owned = True
         return start_spark(self._settings)
+
+    @contextmanager
+    def _noticing_loss(self) -> Iterator[None]:
+        """Have the next user connect anew where a server that we connected to is gone."""
+        try:
+            yield
+        except SparkGoneError:
+            with self._lock:
+                if self._owned and self._spark is not None and _is_remote(self._spark):
+                    self._spark = None
+                self._free = {"quick": [], "bulk": []}
+            raise
 
     def _take(self, profile: Profile) -> SparkSession:
         with self._lock:
@@ -177,8 +201,12 @@ class SparkSessions:
         return spark
 
     def _give_back(self, profile: Profile, spark: SparkSession) -> None:
-        with spark_border():
-            unbind_all(spark)
+        try:
+            with self._noticing_loss(), spark_border():
+                unbind_all(spark)
+        except TransientError:
+            # What the work did is done; a session that cannot be tidied is given to nobody.
+            return
         with self._lock:
             if self._spark is not None:
                 self._free[profile].append(spark)

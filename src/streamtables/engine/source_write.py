@@ -21,6 +21,11 @@ def typed(rows: pa.Table, handle: SmallHandle) -> pa.Table:
     return for_delta(for_spark(rows), pa.schema([*handle.schema, weight]))
 
 
+def typed_rows(rows: pa.Table, handle: SmallHandle) -> pa.Table:
+    """Return signed rows in the types of a table, as Spark reads them: equal values look equal."""
+    return for_spark(typed(rows, handle))
+
+
 def rows_of_keys(handle: SmallHandle, key: tuple[str, ...], keys: pa.Table) -> pa.Table:
     """Return the stored rows of some keys, types as Spark reads them."""
     return for_spark(read_keys(handle, key, keys).named)

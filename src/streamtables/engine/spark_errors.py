@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from streamtables.engine.integrity import damaged, duplicate_key
 from streamtables.errors import (
     CommitConflictError,
+    EnvironmentFaultError,
     HistoryGoneError,
     QueryFailedError,
     RecursionLimitError,
     SourceMissingError,
+    SparkGoneError,
     StreamTablesError,
     TransientError,
 )
@@ -37,6 +39,12 @@ _HISTORY = re.compile(
     r"|DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_CHANGE_TABLE_FEED_DISABLED|FILE_NOT_EXIST"
     r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_FILE_NOT_FOUND|DELTA_NO_COMMITS_FOUND"
 )
+_UNREADABLE = re.compile(r"FAILED_READ_FILE")
+_NO_WRITE = re.compile(
+    r"(?:IOException|FSError|FileSystemException|FileNotFoundException)[^\n]*"
+    r"(No space left on device|Read-only file system|Disk quota exceeded|File too large"
+    r"|Permission denied|Mkdirs failed)"
+)
 _ACROSS_SCHEMAS = re.compile(r"DELTA_CHANGE_DATA_FEED_INCOMPATIBLE")
 _MISSING = re.compile(
     r"PATH_NOT_FOUND|DELTA_PATH_DOES_NOT_EXIST|DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE"
@@ -44,7 +52,11 @@ _MISSING = re.compile(
 )
 _RECURSION = re.compile(r"RECURSION_(LEVEL|ROW)_LIMIT_EXCEEDED")
 _CANCELLED = re.compile(r"SPARK_JOB_CANCELLED|OPERATION_CANCELED")
-_CONNECTION = re.compile(r"Connection (?:refused|reset)|UNAVAILABLE|SESSION_CLOSED|gateway")
+# "Connection refused" alone may be a database that a job reads; these are of Spark itself.
+_GONE = re.compile(
+    r"INVALID_HANDLE\.SESSION_\w+|NO_ACTIVE_SESSION|StatusCode\.UNAVAILABLE|RETRIES_EXCEEDED"
+    r"|Py4JNetworkError|SparkContext was shut down|methods on a stopped SparkContext"
+)
 # Conditions that the user's rows or query cause, also when Spark raises them from a task.
 _USER_KINDS = (
     "AnalysisException",
@@ -79,6 +91,12 @@ def translated(error: Exception) -> StreamTablesError:
     if DUPLICATE_KEY in text:
         return duplicate_key(())
     condition, sentence = condition_of(error)
+    if _GONE.search(f"{type(error).__name__} {text[:2000]}"):
+        return SparkGoneError(
+            "the connection to Spark is lost",
+            detail=sentence,
+            hint="Try again; with a session of your own, open the warehouse with a new one.",
+        )
     detail = f"Spark says {condition}: {sentence}" if condition else sentence
     about = f"{condition} {type(error).__name__} {text[:2000]}"
     if _CONFLICT.search(about):
@@ -95,6 +113,18 @@ def translated(error: Exception) -> StreamTablesError:
             detail=detail,
             hint="Refresh with full=True to read the source as it is now.",
         )
+    if cause := _NO_WRITE.search(f"{text}\n{getattr(error, '_stackTrace', '')}"):
+        return EnvironmentFaultError(
+            "Spark cannot write",
+            detail=f"{cause[1]}. {detail}",
+            hint="Make room, or give the right to write; it is then tried again by itself.",
+        )
+    if _UNREADABLE.search(about):
+        return HistoryGoneError(
+            "a file that this refresh needs cannot be read",
+            detail=detail,
+            hint="A full refresh makes files of the table anew; bring those of a source back.",
+        )
     if _MISSING.search(about):
         return SourceMissingError("there is no Delta table where one is read", detail=detail)
     if limit := _RECURSION.search(about):
@@ -103,8 +133,6 @@ def translated(error: Exception) -> StreamTablesError:
         return TransientError("the Spark job was cancelled", detail=detail)
     if _is_users(error, condition):
         return QueryFailedError("Spark cannot run the query", detail=detail)
-    if _CONNECTION.search(text):
-        return TransientError("the connection to Spark is lost", detail=detail)
     return TransientError("Spark could not finish", detail=detail)
 
 

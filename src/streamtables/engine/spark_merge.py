@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from streamtables.engine.names import ORDINALS, POSITION, SEQUENCE, WEIGHT, without_ordinals
-from streamtables.engine.outcomes import Applied, Superseded
+from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, Superseded
 from streamtables.engine.spark_commit import Attempt, stamp_settings, statement_settings
 from streamtables.engine.spark_errors import DUPLICATE_KEY, ROW_NOT_STORED, spark_border
-from streamtables.engine.spark_image import image, net, same_image
+from streamtables.engine.spark_image import difference, image, net, same_image
 from streamtables.engine.sql_text import identifier, table_at, text_literal
 from streamtables.positions import CommitStamp, Version
 
@@ -80,6 +80,39 @@ def merge_signed(
         finally:
             spark.catalog.dropTempView(view)
     return attempt.confirm("merge")
+
+
+def merge_difference(
+    spark: SparkSession,
+    rows: DataFrame,
+    stored: DataFrame,
+    location: str,
+    stamp: CommitStamp,
+    *,
+    bag: bool,
+    version: Version,
+    always: bool,
+) -> Applied | Superseded:
+    """Have a table hold `rows`: write what differs from `stored`, its rows at `version`.
+
+    No difference is no commit, unless one is `always` wanted.  Rows are told apart by all their
+    columns and not by a key, as those that are stored may have had another one.
+    """
+    columns = rows.columns
+    with spark_border():
+        signed = difference(rows, stored.select(*map(identifier, columns)))
+        # Not kept in between: with these rows in Spark's cache the MERGE ended as a conflict.
+        if not always and signed.isEmpty():
+            return NOTHING_APPLIED
+    return merge_signed(
+        spark,
+        signed,
+        location,
+        stamp,
+        key_columns=None if bag else tuple(columns),
+        version=version,
+        netted=True,
+    )
 
 
 def _keyed_source(netted: DataFrame, schema: StructType, key_columns: tuple[str, ...]) -> DataFrame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,14 +17,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from streamtables.engine import jars
 from streamtables.errors import EnvironmentFaultError
+from streamtables.settings import resolve_secret
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _FAIR_POOL = Path(__file__).with_name("fair_pool.xml")
+_CONNECT_PORT = 15_002
+_CONNECT_SECONDS = 10
+_CONNECT_HINT = 'It needs the extra "connect", and a process without a Spark of its own.'
 _JAVA_HINT = "Install Java 17 or newer, and set JAVA_HOME if it is not on the PATH."
 _LOG_SETTINGS = """\
 rootLogger.level = error
@@ -67,31 +73,72 @@ class SparkSettings:
     extra: Mapping[str, str] = field(default_factory=dict)
 
 
+def spark_settings_in(text: str) -> dict[str, str]:
+    """Return the settings of a text like `spark.a=1; spark.b=2`; secrets stay references."""
+    pairs = (part.partition("=") for part in text.split(";") if part.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
 def start_spark(settings: SparkSettings) -> SparkSession:
     """Start Spark, or connect to one when the master is a Spark Connect address."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("streamtables")
     if settings.master.startswith("sc://"):
-        return _started(builder.remote(settings.master))
+        return _connected(settings)
     _require_java()
+    builder = SparkSession.builder.appName("streamtables")
     for name, value in _start_settings(settings).items():
         builder = builder.config(name, value)
-    with _quiet_launch(), _same_python(settings.master):
-        return _started(builder.master(settings.master))
+    with (
+        _quiet_launch(),
+        _same_python(settings.master),
+        _told("Spark cannot be started", _JAVA_HINT),
+    ):
+        return builder.master(settings.master).getOrCreate()
 
 
-def _started(builder: SparkSession.Builder) -> SparkSession:
+def _connected(settings: SparkSettings) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    _require_listening(settings.master)
+    with _told("the Spark Connect server cannot be used", _CONNECT_HINT):
+        builder = SparkSession.builder.appName("streamtables").remote(settings.master)
+        for name, value in _resolved(settings.extra).items():
+            builder = builder.config(name, value)
+        # Not the default session: that may be one of before, whose server is gone.
+        return builder.create()
+
+
+def _require_listening(master: str) -> None:
+    """Say at once that nobody is there; Spark's client would try for ten minutes."""
+    address = urlsplit(master)
+    try:
+        place = (address.hostname or "", address.port or _CONNECT_PORT)
+        with socket.create_connection(place, timeout=_CONNECT_SECONDS):
+            return
+    except (OSError, ValueError) as error:
+        raise EnvironmentFaultError(
+            f"no Spark Connect server answers at {address.hostname}",
+            detail=f"{error}.",
+            hint="Start it, or correct spark_master: sc://host:port.",
+        ) from error
+
+
+@contextmanager
+def _told(message: str, hint: str) -> Iterator[None]:
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # it ships no types
     from pyspark.errors import PySparkException
 
     try:
-        return builder.getOrCreate()
-    except (PySparkException, Py4JError, OSError) as error:
+        yield
+    except (PySparkException, Py4JError, ImportError, OSError) as error:
         first = next(iter(str(error).splitlines()), type(error).__name__)
-        raise EnvironmentFaultError(
-            "Spark cannot be started", detail=first[:300], hint=_JAVA_HINT
-        ) from error
+        raise EnvironmentFaultError(message, detail=first[:300], hint=hint) from error
+
+
+def _resolved(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return settings with secrets in their places; only now, as most commands need no Spark."""
+    return {name: resolve_secret(value) for name, value in extra.items()}
 
 
 def _start_settings(settings: SparkSettings) -> dict[str, str]:
@@ -112,7 +159,7 @@ def _start_settings(settings: SparkSettings) -> dict[str, str]:
         # Spark makes this folder where it runs, unless told otherwise.
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         **(_ONE_MACHINE if settings.master.startswith("local") else {}),
-        **settings.extra,
+        **_resolved(settings.extra),
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from streamtables.engine.names import ORDINALS
 from streamtables.engine.sql_text import identifier, table_at, text_literal
+from streamtables.fail_points import reach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,16 +43,20 @@ def statistics_of(
 ) -> Iterator[None]:
     """Let the block change the columns of a table that names columns to keep statistics of.
 
-    Delta refuses a schema without a column that the property names, so the property goes first
-    and comes back for the new columns; both are commits of metadata alone.
+    Delta refuses a schema without a column that the property names, so there the property goes
+    first, and comes back for the new columns; both are commits of metadata alone.
     """
-    stored = spark.read.format("delta").load(location).schema
-    if [(f.name, f.dataType) for f in stored] == [(f.name, f.dataType) for f in schema]:
+    stored = [(f.name, f.dataType) for f in spark.read.format("delta").load(location).schema]
+    wished = [(f.name, f.dataType) for f in schema]
+    if stored == wished:
         yield
         return
     table, name = table_at(location), text_literal(_STATISTICS)
-    spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES IF EXISTS ({name})")
+    if any(column not in wished for column in stored):
+        spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES IF EXISTS ({name})")
+        reach("columns-freed")
     yield
+    reach("columns-replaced")
     if (value := wanted.get(_STATISTICS)) is not None:
         spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({name} = {text_literal(value)})")
 

@@ -13,10 +13,12 @@ from streamtables.engine.spark_errors import (
 from streamtables.errors import (
     CommitConflictError,
     DuplicateKeyError,
+    EnvironmentFaultError,
     HistoryGoneError,
     QueryFailedError,
     RecursionLimitError,
     SourceMissingError,
+    SparkGoneError,
     TableDamagedError,
     TransientError,
 )
@@ -27,6 +29,13 @@ CASES = {
     "[DELTA_METADATA_CHANGED] The metadata has been changed": CommitConflictError,
     "[DELTA_MISSING_CHANGE_DATA] Error getting change data": HistoryGoneError,
     "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error": HistoryGoneError,
+    "[FAILED_READ_FILE.NO_HINT] Encountered error": HistoryGoneError,
+    TASK
+    + "[TASK_WRITE_FAILED] w\nCaused by: java.io.IOException: No space left on device": EnvironmentFaultError,
+    TASK
+    + "org.apache.hadoop.fs.FSError: java.io.IOException: Read-only file system": EnvironmentFaultError,
+    TASK
+    + "[TASK_WRITE_FAILED] w\n[FAILED_EXECUTE_UDF] PermissionError: Permission denied": QueryFailedError,
     "[DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE] Retrieving table changes": HistoryGoneError,
     "[DELTA_PATH_DOES_NOT_EXIST] /x doesn't exist": SourceMissingError,
     TASK + "[TASK_WRITE_FAILED] no\n[DIVIDE_BY_ZERO] Division by zero.": QueryFailedError,
@@ -34,7 +43,10 @@ CASES = {
     TASK + f"[USER_RAISED_EXCEPTION] {DUPLICATE_KEY} SQLSTATE: P0001": DuplicateKeyError,
     "[RECURSION_LEVEL_LIMIT_EXCEEDED] Recursion level limit 100 reached": RecursionLimitError,
     TASK + "[RECURSION_ROW_LIMIT_EXCEEDED] Recursion row limit reached": RecursionLimitError,
-    "Connection refused": TransientError,
+    "[INVALID_HANDLE.SESSION_CHANGED] The handle f00 is invalid.": SparkGoneError,
+    "[RETRIES_EXCEEDED] The maximum number of retries has been exceeded.": SparkGoneError,
+    "Cannot call methods on a stopped SparkContext.": SparkGoneError,
+    TASK + "Connection to db:5432 refused.": TransientError,
     "executor lost": TransientError,
 }
 
