@@ -3,6 +3,7 @@
 docs/settings.md   from the table in `settings.py`
 docs/cli.md        from the commands' own help
 docs/metrics.md    from the declarations in `observe/declared.py`
+docs/faults.md     from the marks of the tests that cause them
 docs/performance.md and its pictures, from the kept results of benchmarks
 
 Run without arguments to write them, with `--check` to fail when one is out of date.
@@ -29,7 +30,8 @@ def settings_page() -> str:
         "",
         NOTICE,
         "A setting comes from its environment variable, else from `streamtables.toml` in the",
-        "warehouse or the current folder, else it has its default.",
+        "warehouse or the current folder, else it has its default. A [project](projects.md) has",
+        "settings for each of its environments.",
         "A value out of bounds is refused.",
         "",
         "| setting | environment | default | permitted | what it does |",
@@ -97,6 +99,13 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def faults_page() -> str:
+    """Return the page of faults that tests cause."""
+    from tests.faults.page import faults_page
+
+    return faults_page()
+
+
 def performance_pages() -> dict[str, str]:
     """Return the page of measured performance, and its pictures."""
     from benchmarks.performance.page import rendered
@@ -108,6 +117,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/settings.md": settings_page,
     "docs/cli.md": cli_page,
     "docs/metrics.md": metrics_page,
+    "docs/faults.md": faults_page,
 }
 
 

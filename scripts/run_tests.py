@@ -1,27 +1,38 @@
-"""Run the tests in two lanes side by side: those that need Spark, and all others.
+"""Run the tests in two lanes side by side: those on the shared Spark, and all others.
 
-Spark keeps one core busy and its Java lives for the whole run, so the others fit beside it.  Those
-in a browser come after them in a process of their own: its driver leaves an event loop behind.  The
-first lane is shown while it runs, the second when it has ended; the last line sums all up in the
-form of pytest's closing line.  Options go to every part.
+That Spark keeps one core busy and its Java lives for the whole run, so the others fit beside it:
+those without Spark first; then those in a browser, in a process of their own, as its driver leaves
+an event loop behind; then those whose Spark lives and dies in processes of its own.  The first lane
+is shown while it runs, each part of the second when it has ended; the last line sums all up in the
+form of pytest's closing line.  Options go to every part.  A run that leaves out a test which shows
+a fault fails and names it, unless the options choose tests.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from time import perf_counter
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.faults.marks import marked_faults
+from tests.faults.recording import FILE, left_out, not_shown
 
 EACH_TIME = "not bench and not long"
 BESIDE = {
     "without Spark": "not spark and not browser",
     "in a browser": "browser and not spark",
+    "with Sparks of their own": "spark and apart",
 }
-"""What runs beside the tests with Spark, by its title."""
+"""What runs beside the tests on the shared Spark, by its title."""
 NO_TESTS = 5
 """What pytest answers where options leave nothing to run."""
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
@@ -30,26 +41,45 @@ _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
 def main(options: list[str]) -> int:
     """Run all parts; 1 when a test of one failed."""
     began = perf_counter()
-    with ThreadPoolExecutor(1) as beside:
-        others = beside.submit(_in_turn, BESIDE, options)
-        parts = [_shown(_command(f"spark and {EACH_TIME}", options)), *others.result()]
-    for title, (_, text) in zip(BESIDE, parts[1:], strict=True):
-        print(f"\n== {title}\n{text}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[FILE] = str(Path(folder, "faults"))
+        parts = _all_parts(options)
+        ran, owed = Path(folder, "faults"), _owed_faults(options)
+        missing, skipped = not_shown(owed, ran), left_out(owed, ran)
+    for test in skipped:
+        print(f"docs/faults.md names a test that this machine cannot run: {test}", flush=True)
+    for test in missing:
+        print(f"docs/faults.md names a test that did not pass in this run: {test}", flush=True)
     counts: Counter[str] = sum((Counter(_counted(text)) for _, text in parts), Counter())
     said = ", ".join(f"{counts[word]} {word}" for word in sorted(counts, reverse=True))
     print(f"{said or 'no tests ran'} in {perf_counter() - began:.2f}s", flush=True)
-    return 0 if counts and all(code in (0, NO_TESTS) for code, _ in parts) else 1
+    return 0 if counts and not missing and all(code in (0, NO_TESTS) for code, _ in parts) else 1
+
+
+def _all_parts(options: list[str]) -> list[tuple[int, str]]:
+    with ThreadPoolExecutor(1) as beside:
+        others = beside.submit(_in_turn, BESIDE, options)
+        shown = _shown(_command(f"spark and not apart and {EACH_TIME}", options))
+        return [shown, *others.result()]
+
+
+def _owed_faults(options: list[str]) -> set[str]:
+    """Return the tests of the page of faults that a run owes: all, unless options choose."""
+    chosen = any(not option.startswith("--") for option in options)
+    return set() if chosen else {fault.test for fault in marked_faults(Path.cwd())}
 
 
 def _in_turn(parts: Mapping[str, str], options: list[str]) -> list[tuple[int, str]]:
-    """Run some parts one after the other; return the answer and the words of each."""
+    """Run some parts one after the other, and show each when it has ended; return all answers."""
     found = []
-    for marks in parts.values():
+    for title, marks in parts.items():
         command = _command(f"{marks} and {EACH_TIME}", options)
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
-        found.append((done.returncode, done.stdout.decode(errors="replace")))
+        text = done.stdout.decode(errors="replace")
+        print(f"\n== {title}\n{text}", flush=True)
+        found.append((done.returncode, text))
     return found
 
 

@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.faults.recording import pytest_runtest_makereport
+
 if TYPE_CHECKING:
     from streamtables.api import StreamTables
     from streamtables.engine.session import SparkSessions
+
+__all__ = ["pytest_runtest_makereport"]
 
 # The rules are what most tests are about, so no refresh may compute the whole query instead.
 os.environ["STREAMTABLES_CHOOSE_FROM_SECONDS"] = "86400"
@@ -44,6 +48,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the golden files with what the compiler gives now",
     )
+    parser.addoption(
+        "--spark",
+        choices=("local", "connect", "cluster"),
+        default="local",
+        help="where Spark runs: in this process, behind a Connect server, or on two workers",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tell files of tests on the shared Spark from those that start their own."""
+    shared = {item.path for item in items if "spark_sessions" in getattr(item, "fixturenames", ())}
+    for item in items:
+        if item.get_closest_marker("spark") is not None and item.path not in shared:
+            item.add_marker(pytest.mark.apart)
 
 
 @pytest.fixture(scope="session")
@@ -53,20 +71,22 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def spark_sessions() -> Iterator[SparkSessions]:
+def spark_sessions(request: pytest.FixtureRequest) -> Iterator[SparkSessions]:
     """One Spark for all tests that need it, on two cores; it starts with the first of them."""
     from streamtables.engine.session import SparkSessions
     from streamtables.engine.spark_start import SparkSettings
     from streamtables.settings import load_settings
+    from tests.support.spark_servers import spark_at
 
-    started = SparkSettings(
-        jars_dir=load_settings().jars_dir,
-        master="local[2]",
-        driver_memory="4g",
-    )
-    sessions = SparkSessions(started)
-    yield sessions
-    sessions.stop()
+    with spark_at(request.config.getoption("--spark")) as master:
+        started = SparkSettings(
+            jars_dir=load_settings().jars_dir,
+            master=master,
+            driver_memory="4g" if master.startswith("local") else "2g",
+        )
+        sessions = SparkSessions(started)
+        yield sessions
+        sessions.stop()
 
 
 @pytest.fixture

@@ -11,13 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from streamtables.apply_folder import ApplyPlan, apply_plan, plan_folder
+from streamtables.applying import Applying
 from streamtables.audit import Auditing, audited
 from streamtables.backing_up import Backups
 from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import (
-    Alteration,
     Column,
     RefreshRecord,
     Source,
@@ -27,12 +26,11 @@ from streamtables.catalog.models import (
 )
 from streamtables.catalog.names import check_name
 from streamtables.choices import checked_capture, checked_choices
-from streamtables.compiler import Plan
 from streamtables.engine.describe import TableDescription, describe, enable_change_feed
 from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
 from streamtables.engine.session import SparkSessions
-from streamtables.engine.spark_start import SparkSettings
+from streamtables.engine.spark_start import SparkSettings, spark_settings_in
 from streamtables.engine.spark_views import find_view
 from streamtables.errors import (
     AlreadyExistsError,
@@ -46,10 +44,10 @@ from streamtables.explanation import Explanation, explain_query, explain_table
 from streamtables.health import Health
 from streamtables.monitoring import Monitoring
 from streamtables.observe.observer import Observer
+from streamtables.projects import Projects
 from streamtables.proving import Proving
 from streamtables.publications import Publishing
-from streamtables.refresh.crossings import record_crossings
-from streamtables.refresh.define import altered_query, compiled, define, inputs_of
+from streamtables.refresh.define import compiled, define
 from streamtables.refresh.moments import one_moment
 from streamtables.refresh.past_book import REMEMBERED
 from streamtables.refresh.plans import Plans
@@ -58,7 +56,6 @@ from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.verify import stored_standing
-from streamtables.scheduler.options import altered_options
 from streamtables.scheduler.service import Scheduler
 from streamtables.scheduler.status import TableStatus, statuses
 from streamtables.scheduling import Scheduling
@@ -91,11 +88,13 @@ def _utc_now() -> datetime:
 
 @audited
 class StreamTables(
+    Applying,
     Auditing,
     Backups,
     Caches,
     Health,
     Monitoring,
+    Projects,
     Proving,
     Publishing,
     Scheduling,
@@ -291,65 +290,19 @@ class StreamTables(
             raise AlreadyExistsError(
                 f'the name "{name}" is taken', hint="Choose another name, or use replace=True."
             )
-        table_id = new_id()
+        if isinstance(existing, StreamTable) and not existing.is_internal:
+            return self._replaced(existing.name, query, choices)
         definition = define(
             name,
             query,
             choices,
             snapshot.definitions,
-            location=str(self.warehouse.absolute() / "tables" / f"{name}-{table_id[:8]}"),
+            location=self._new_location(name),
             at=self._around.clock(),
         )
-        created = self._catalog.create_stream_table(
-            definition.table, definition.inputs, replace=replace
-        )
+        created = self._catalog.create_stream_table(definition.table, definition.inputs)
         self._tell_crossings(created, definition.plan)
         return created
-
-    def alter(
-        self,
-        name: str,
-        *,
-        query: str | None = None,
-        schedule: str | None = None,
-        mode: str | None = None,
-        full: str | None = None,
-        tier: str | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> StreamTable:
-        """Change parts of a definition; a new query means a full refresh, with that reason."""
-        snapshot = self._catalog.snapshot()
-        table = snapshot.definitions.stream_table(name)
-        choices = checked_choices(
-            schedule or table.schedule,
-            mode or table.mode,
-            full or table.full_policy,
-            tier or table.tier,
-            altered_options(table.options, options or {}),
-        )
-        changes: Alteration = {
-            "schedule": choices.schedule,
-            "mode": choices.mode,
-            "full_policy": choices.full,
-            "tier": choices.tier,
-            "options": dict(choices.options or {}),
-        }
-        text = query if query is not None else table.query
-        plan = compiled(text, snapshot.definitions, mode=choices.mode, name=table.name)
-        if query is not None:
-            changes |= altered_query(query, plan, snapshot.definitions)
-        inputs = inputs_of(plan, snapshot.definitions)
-        altered = self._catalog.alter_stream_table(
-            table.id, at=self._around.clock(), inputs=inputs, **changes
-        )
-        self._tell_crossings(altered, plan)
-        return altered
-
-    def _tell_crossings(self, table: StreamTable, plan: Plan) -> None:
-        around = self._around
-        for refusal in plan.refusals[:1]:
-            around.observer.refused(refusal.code)
-        record_crossings(self._catalog, table, plan, around.limits, around.clock())
 
     def drop(
         self, name: str, *, cascade: bool = False, if_exists: bool = False
@@ -481,16 +434,6 @@ class StreamTables(
         """Return the definitions of all stream tables, by name."""
         return list(self._catalog.stream_tables())
 
-    # Folders of definitions
-
-    def plan_apply(self, folder: str | Path, *, prune: bool = False) -> ApplyPlan:
-        """Compare a folder of SQL files with the catalog; nothing changes."""
-        return plan_folder(self, Path(folder), prune=prune)
-
-    def apply(self, plan: ApplyPlan) -> ApplyPlan:
-        """Do what a plan says, in an order in which each table finds what it reads."""
-        return apply_plan(self, plan)
-
     def _location(self, path: str | Path | None, table: str | None) -> str:
         if (path is None) == (table is None):
             raise ConfigError(
@@ -544,4 +487,5 @@ def _spark_settings(settings: Settings) -> SparkSettings:
         master=settings.spark_master,
         driver_memory=settings.spark_driver_memory,
         shuffle_partitions_quick=settings.shuffle_partitions_quick,
+        extra=spark_settings_in(settings.spark_conf),
     )

@@ -16,7 +16,8 @@
     ├── TableDamagedError        what is stored no longer is what we wrote; repair rebuilds it
     ├── TransientError           commit conflict, lost connection; retried with back-off
     │   ├── CommitConflictError · AnotherLeaderError · RefreshTimeoutError
-    │   └── DeliveryError        a push did not arrive
+    │   ├── DeliveryError        a push did not arrive
+    │   └── SparkGoneError       the Spark that was used has ended, or forgot the session
     ├── EnvironmentFaultError    the machine lacks something: Java, jars, rights, disk
     │   └── CatalogUnreadableError
     └── InternalError            a bug; this table stops, the others run on
@@ -297,6 +298,12 @@ class DeliveryError(TransientError):
     """A push of changes did not arrive; it is tried again."""
 
     code = "ST-3004"
+
+
+class SparkGoneError(TransientError):
+    """The Spark that a session belongs to has ended, or knows the session no more."""
+
+    code = "ST-3005"
 
 
 class EnvironmentFaultError(StreamTablesError):

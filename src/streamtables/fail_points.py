@@ -21,6 +21,8 @@ from streamtables.settings import fail_point
 Boundary = Literal[
     "pins-chosen",
     "delta-computed",
+    "columns-freed",
+    "columns-replaced",
     "committed",
     "recorded",
     "copied",

@@ -7,7 +7,7 @@ import random
 from streamtables.catalog import Catalog
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import StreamTable
-from streamtables.errors import ConfigError, TableDamagedError
+from streamtables.errors import ConfigError, HistoryGoneError, TableDamagedError
 from streamtables.positions import InputId
 from streamtables.refresh.mending import Mend
 from streamtables.refresh.results import Refresh
@@ -76,7 +76,8 @@ class Proving:
         snapshot = self._catalog.snapshot()
         try:
             return Mend(self._around, snapshot, snapshot.stream_tables[table.id]).run()
-        except TableDamagedError:
+        except (TableDamagedError, HistoryGoneError):
+            # Stored rows that cannot be read cannot be compared either: they are made anew.
             return None
 
     def _rebuilt(self, table: StreamTable, snapshot: CatalogSnapshot) -> Refresh:

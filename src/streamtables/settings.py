@@ -2,7 +2,8 @@
 
 `Settings` is the table: one field per setting, so adding one is adding a line.  A value comes from
 the environment (`STREAMTABLES_<NAME>`), else from `streamtables.toml` in the warehouse folder or
-in the current one, else from the default.  No other module reads the environment or that file.
+in the current one, else from the default.  No other module reads the environment.  The file of a
+project (`project_file.py`) holds for its whole folder, with the settings of the environment.
 
 Checked on construction: a `Settings` object that exists is within bounds.
 """
@@ -26,7 +27,9 @@ _OTHER_VARIABLES = frozenset(
     {
         "STREAMTABLES_SKIP_JAVA",
         "STREAMTABLES_WAREHOUSE",
+        "STREAMTABLES_ENV",
         "STREAMTABLES_FAIL_POINT",
+        "STREAMTABLES_TEST_FAULTS",
         "STREAMTABLES_TEST_PICTURES",
         "STREAMTABLES_TEST_POSTGRES_BIN",
     }
@@ -307,6 +310,13 @@ class Settings:
     shuffle_partitions_quick: int = _whole(
         4, low=1, high=10_000, help="Shuffle partitions of a refresh with a small change."
     )
+    spark_conf: str = _text(
+        "",
+        pattern=r"(\s*spark\.[\w.-]+=[^;]*(;|$))*",
+        form="spark.name=value, separated by semicolons",
+        help="More settings of the Spark that is started where no session is given; secrets as "
+        "${env:NAME}.",
+    )
     spark_driver_memory: str = _text(
         "2g",
         pattern=r"[1-9][0-9]*[mgt]",
@@ -441,16 +451,15 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 
 def _from_file(warehouse: Path | None) -> dict[str, object]:
+    from streamtables.project_file import find_project, read_toml
+
     folders = [Path.cwd()] if warehouse is None else [warehouse, Path.cwd()]
     path = next((folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()), None)
-    if path is None:
-        return {}
-    import tomllib
-
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f'cannot read the settings file "{path}"', detail=f"{exc}.") from exc
+    values = read_toml(path) if path is not None else {}
+    if path is None or "environments" in values:
+        project = find_project(path.parent if path is not None else Path.cwd())
+        path = project.folder / FILE_NAME if project is not None else path
+        values = project.settings_at(warehouse) if project is not None else {}
     return {_known(name, f"the file {path}"): value for name, value in values.items()}
 
 

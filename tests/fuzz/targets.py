@@ -19,12 +19,21 @@ from streamtables.apply_folder import _statements
 from streamtables.catalog import Catalog
 from streamtables.catalog.names import check_name
 from streamtables.choices import checked_choices
+from streamtables.compiler.pipeline_statements import (
+    parse_pipeline_statement,
+    with_short_names,
+    without_stream,
+)
 from streamtables.compiler.plan import compile_sql
 from streamtables.compiler.statements import parse_statement, split_statements
 from streamtables.engine.delta_log import DeltaLog, EntryCache
 from streamtables.engine.log_entry import parse_entry
 from streamtables.errors import InternalError, StreamTablesError
 from streamtables.positions import Version
+from streamtables.project.sdp.found import Found
+from streamtables.project.sdp.python_views import read_python
+from streamtables.project.source_files import read_sources
+from streamtables.project_file import project_in
 from streamtables.settings import SETTINGS, load_settings
 from streamtables.sources.postgres.pgoutput import Decoder
 from tests.fuzz import inputs
@@ -81,6 +90,25 @@ def _settings_file(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         Path(folder, "streamtables.toml").write_bytes(data)
         load_settings(Path(folder), environment={})
+
+
+def _project_file(data: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        head = b'[environments.dev]\nwarehouse = "w"\n[settings]\n'
+        Path(folder, "streamtables.toml").write_bytes(head + data)
+        if (project := project_in(Path(folder))) is not None:
+            Path(folder, "sources").mkdir()
+            Path(folder, "sources", "s.toml").write_bytes(data)
+            read_sources(project, project.environment())
+
+
+def _pipeline(data: bytes) -> None:
+    found = Found()
+    read_python(_text(data), "a.py", found)
+    for piece in split_statements(_text(data)):
+        without_stream(piece)
+        with_short_names(piece, [("s",)], ["t"])
+        parse_pipeline_statement(piece)
 
 
 def _environment(data: bytes) -> None:
@@ -144,6 +172,8 @@ TARGETS: Mapping[str, Target] = {
         Target("queries", inputs.queries(), _query),
         Target("folders", inputs.statements(), _folder),
         Target("settings_file", inputs.settings_files(_SETTING_NAMES), _settings_file),
+        Target("project_file", inputs.settings_files(_SETTING_NAMES), _project_file),
+        Target("pipelines", inputs.statements(), _pipeline),
         Target("environment", inputs.environments(_SETTING_NAMES), _environment),
         Target("choices", inputs.choices(), _choices),
         Target("pgoutput", inputs.fetches(), _pgoutput, fails_whole=True),

@@ -1,8 +1,8 @@
 """Who is writing what: locks of writes that tables follow at once.
 
 A lock is a table and a key in it, or all of the table, or everything.  It ends with its holder: by
-release, by its time, or because the process is no more.  What keeps the data right when a holder
-stalls past its time is that it must still hold its locks when it commits, by compare-and-set.
+release, by its time, or because the process is no more.  Locks keep writers from computing what
+cannot be committed; what keeps the data right when a holder stalls is the source's own log.
 """
 
 from __future__ import annotations
@@ -84,12 +84,6 @@ class WriteLocks:
         """Return who holds any lock."""
         with self._database.reading() as connection:
             return frozenset(connection.execute(select(write_locks.c.holder).distinct()).scalars())
-
-    def holds_write_locks(self, holder: str, count: int) -> bool:
-        """Whether a holder still has all its locks."""
-        statement = select(write_locks.c.name).where(write_locks.c.holder == holder)
-        with self._database.reading() as connection:
-            return len(connection.execute(statement).all()) == count
 
     def unlock_write(self, holder: str) -> None:
         """Give all locks of a holder back."""

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from streamtables.catalog.definition_changes import QUERY_CHANGED
 from streamtables.refresh.cost_model import Prediction, Way, bounded
 from streamtables.refresh.results import Reason
 
@@ -85,7 +86,7 @@ def _must_be_full(facts: Facts) -> Reason | None:
     if facts.forced_full:
         return Reason("forced", "a full refresh was asked for")
     if facts.query_changed:
-        return Reason("query-changed", "the query was altered since the last refresh")
+        return Reason("query-changed", _altered_text(facts))
     if facts.rebuild is not None:
         return Reason("rebuild", facts.rebuild)
     if facts.table_mode == "full":
@@ -93,6 +94,13 @@ def _must_be_full(facts: Facts) -> Reason | None:
     if facts.refusal is not None:
         return Reason("not-incremental", facts.refusal)
     return None
+
+
+def _altered_text(facts: Facts) -> str:
+    """Say what was altered: the query itself, or what the table reads."""
+    if facts.rebuild is None or facts.rebuild == QUERY_CHANGED:
+        return "the query was altered since the last refresh"
+    return facts.rebuild
 
 
 def _by_share(facts: Facts) -> Decision | None:

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from streamtables.catalog.definitions import CatalogSnapshot
@@ -158,9 +159,9 @@ def _of_folders(warehouse: Path, snapshot: CatalogSnapshot) -> Iterator[HealthFi
     known = {item.location for item in snapshot.stream_tables.values()}
     known |= {item.location for item in snapshot.sources.values()}
     for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if (place / "_delta_log").is_dir() and str(place) not in known:
+        if place.is_dir() and str(place) not in known:
             text = "no stream table or source stands for this folder"
-            action = "Remove it if nobody reads it."
+            action = f"Remove it if nobody reads it: rm -r {quote(str(place))}"
             yield HealthFinding("warning", "orphan", f"tables/{place.name}", text, action)
 
 

@@ -28,6 +28,7 @@ from streamtables.refresh.recording import (
     NOT_READ,
     NOTHING_CHANGED,
     OVERTAKEN,
+    SAME_ROWS,
     Recording,
 )
 from streamtables.refresh.results import Refresh
@@ -127,7 +128,8 @@ class RefreshOne:
         """Record the refresh, and what it tells of the next one."""
         self.watch.steps.insert(0, choice.step(result))
         if result.version is None:
-            answer = recording.no_change(NO_EFFECT, began=True)
+            reason = SAME_ROWS if self._query_changed else NO_EFFECT
+            answer = recording.no_change(reason, began=True)
         else:
             answer = recording.applied(result, result.version)
         self.around.sizes.note(recording.record)
@@ -185,7 +187,7 @@ class RefreshOne:
     ) -> Applied | Superseded:
         spark = SparkRefresh(self.task, self.changes, self.around, self.watch)
         if decision.mode == "full":
-            return spark.full()
+            return spark.full(query_changed=self._query_changed)
         if small is None:
             return spark.differential()
         try:

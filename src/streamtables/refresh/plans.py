@@ -97,6 +97,13 @@ class Plans:
 
     def plan(self, table: StreamTable, definitions: Definitions) -> KeptPlan:
         """Return the plan of a table, compiling it when it is kept nowhere."""
+        plan = self.unread(table, definitions)
+        # Looked up here, so that an error of the query shows where the plan is asked for.
+        _ = plan.facts
+        return plan
+
+    def unread(self, table: StreamTable, definitions: Definitions) -> KeptPlan:
+        """Return the plan of a table, whose first use tells whether its query still compiles."""
         held = self._known.get(table.id)
         known = self._current(held, table, definitions)
         self.counts.looked("l1", found=known is not None)
@@ -106,8 +113,6 @@ class Plans:
             known = _Known(plan, basis, definitions.generation)
         if known is not held:
             known = self._hold(table.id, known)
-        # Looked up here, so that an error of the query shows where the plan is asked for.
-        _ = known.plan.facts
         return known.plan
 
     def peek(self, table: StreamTable, definitions: Definitions) -> KeptPlan | None:

@@ -22,6 +22,7 @@ from streamtables.refresh.task import Task
 NOTHING_CHANGED = Reason("current", "nothing changed")
 NOT_READ = Reason("no-effect", "the changes do not touch what the query reads")
 NO_EFFECT = Reason("no-effect", "the changes leave the result as it is")
+SAME_ROWS = Reason("same-rows", "the altered query gives the rows that are stored")
 FELL_BACK = "fell-back-to-full"
 OVERTAKEN = Reason("superseded", "another process refreshed the table first; its rows were adopted")
 
@@ -139,6 +140,7 @@ class Recording:
         """Return the same stored rows, standing for later versions of the inputs."""
         return replace(
             standing,
+            query_hash=self.task.table.defining_query_hash,
             frontier=self.task.frontier,
             base_frontier=self.task.base_frontier,
             updated_at=self.around.clock(),

@@ -7,6 +7,7 @@ leaves no catalog that was not there before.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,12 +22,14 @@ from streamtables.catalog.upgrade import open_database
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.file_trees import copy_tree, replace_tree
 from streamtables.errors import AlreadyExistsError, StreamTablesError
-from streamtables.positions import Frontier, InputId, Version
+from streamtables.positions import Frontier, InputId, Standing, Version
 from streamtables.refresh.backup import relative_to
 from streamtables.refresh.manifest import CATALOG, Manifest, read_manifest
 from streamtables.refresh.restored import Judgement, judge
 
 REPLACED = "catalog.db.replaced"
+_BESIDE = "restoring-"
+_OF_NO_QUERY = "restored"
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,12 @@ def restore_backup(
         _refuse_taken(target if taken else None, places)
     home = default_location(warehouse).parent
     home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(f"{_BESIDE}*"):
+        # A restore that was killed left it; nobody else has the warehouse open.
+        shutil.rmtree(left, ignore_errors=True)
     for source, place in places.items():
         (replace_tree if force else copy_tree)(source, place)
-    with tempfile.TemporaryDirectory(dir=home, prefix="restoring-") as beside:
+    with tempfile.TemporaryDirectory(dir=home, prefix=_BESIDE) as beside:
         working = Path(beside) / CATALOG
         copy_sqlite(folder / CATALOG, working)
         with Catalog.open(working) as opened:
@@ -154,9 +160,20 @@ def _rebuild_readers(catalog: Catalog, key: InputId, found: Judgement, now: date
         standing = snapshot.standings.get(reader.id)
         consumed = standing.frontier.get(key) if standing else None
         lost = consumed is not None and (consumed > at or found.other_history)
-        if lost and reader.state != "damaged":
+        if lost and standing is not None:
             reason = f'"{name}" was restored to another version than was read'
-            catalog.set_state(reader.id, "needs-rebuild", reason, at=now)
+            _rebuild(catalog, reader, standing, reason, now)
+
+
+def _rebuild(
+    catalog: Catalog, reader: StreamTable, standing: Standing, reason: str, now: datetime
+) -> None:
+    """Have a table rebuilt by its next refresh; one that was stopped stays so until resumed."""
+    if reader.state in ("paused", "suspended"):
+        # It stands for no query that it could have, so whatever comes next is a full refresh.
+        catalog.put_standing(reader.id, replace(standing, query_hash=_OF_NO_QUERY))
+    elif reader.state != "damaged":
+        catalog.set_state(reader.id, "needs-rebuild", reason, at=now)
 
 
 def _judged_source(catalog: Catalog, source: Source, now: datetime) -> list[RestoredTable]:
@@ -177,10 +194,10 @@ def _judged_source(catalog: Catalog, source: Source, now: datetime) -> list[Rest
         # Pins are never behind a base frontier, so it must not name what is not there.
         frontiers = (standing.frontier, standing.base_frontier)
         frontier, base = (_capped(item, source.id, head) for item in frontiers)
-        catalog.put_standing(reader.id, replace(standing, frontier=frontier, base_frontier=base))
+        standing = replace(standing, frontier=frontier, base_frontier=base)
+        catalog.put_standing(reader.id, standing)
         reason = f'source "{source.name}" was restored to an earlier version than was read'
-        if reader.state != "damaged":
-            catalog.set_state(reader.id, "needs-rebuild", reason, at=now)
+        _rebuild(catalog, reader, standing, reason, now)
     if not ahead:
         return []
     text = f"it ends at version {head}, before what was read; its readers are rebuilt"

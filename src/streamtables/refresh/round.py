@@ -26,6 +26,7 @@ from streamtables.positions import (
 )
 from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.agreement import next_moment
+from streamtables.refresh.altering.learned import carry_learned
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import NOTHING_CHANGED, Recording
@@ -119,7 +120,7 @@ class Round:
         task = Task(
             table=table,
             definitions=self.snapshot.definitions,
-            plan=self.around.plans.plan(table, self.snapshot.definitions),
+            plan=self.around.plans.unread(table, self.snapshot.definitions),
             standing=self.standings.get(table.id),
             inputs=(),
             base_frontier=Frontier.EMPTY,
@@ -199,7 +200,17 @@ class Round:
             if item.id in self.unmoved:
                 name = self.snapshot.stream_tables[item.id].name
                 return Reason("upstream", f'"{name}" did not move: {self.unmoved[item.id]}')
+            if self._is_altered(item):
+                name = self.snapshot.stream_tables[item.id].name
+                return Reason("upstream", f'"{name}" was altered and is not refreshed yet')
         return None
+
+    def _is_altered(self, item: Input) -> bool:
+        """Whether an input still has the rows of a query that is no longer its own."""
+        standing = self.standings.get(item.id)
+        if item.kind == "source" or standing is None:
+            return False
+        return standing.query_hash != self.snapshot.stream_tables[item.id].defining_query_hash
 
     def _base_frontier(self, table: StreamTable, pins: Pins) -> Frontier | None:
         upstream = [
@@ -250,11 +261,20 @@ class Round:
             self.unmoved[table.id] = "another process moved it elsewhere"
         elif result.mode == "full" and result.outcome == "applied":
             self._settle(table, standing)
+            # Where the compiler knows the columns, readers were carried over by the alter.
+            if task.plan.facts.form is None and table.columns and carry_learned(table, self.around):
+                self.unmoved[table.id] = "it has other columns now; its readers were defined anew"
+        elif table.state == "needs-rebuild" and result.outcome == "no-change":
+            # The rows were computed anew and are those that are stored.
+            self._be_active(table)
+
+    def _be_active(self, table: StreamTable) -> None:
+        self.around.catalog.set_state(table.id, "active", "", at=self.around.clock())
 
     def _settle(self, table: StreamTable, standing: Standing) -> None:
         """After a full refresh: learn the columns that Spark gave, and be active again."""
         if table.state in ("needs-rebuild", "damaged", "suspended"):
-            self.around.catalog.set_state(table.id, "active", "", at=self.around.clock())
+            self._be_active(table)
         described = describe(table.location)
         columns = tuple(
             Column(c.name, c.type, c.nullable)
@@ -262,7 +282,8 @@ class Round:
             if not c.name.startswith("__st_")
         )
         if columns != table.columns:
-            self.around.catalog.learn_columns(table.id, columns)
+            made_by = table.defining_query_hash
+            self.around.catalog.learn_columns(table.id, columns, query_hash=made_by)
 
 
 def _as_recorded(table: StreamTable, known: Standing | None) -> Reconciled | None:

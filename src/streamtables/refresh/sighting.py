@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import Source, StreamTable
-from streamtables.errors import StreamTablesError
+from streamtables.errors import StreamTablesError, UserError
 from streamtables.positions import CLOCK, Frontier, InputId, Pins, Version, pins_at_least
 from streamtables.refresh.clock import version_of
 from streamtables.refresh.source_drift import DriftNotes, notes_on, take_over
@@ -52,7 +52,11 @@ class Sighting:
 
     def reads_clock(self, table: StreamTable) -> bool:
         """Whether the query of a table asks for the current time."""
-        return self.around.plans.plan(table, self.snapshot.definitions).facts.reads_clock
+        try:
+            return self.around.plans.plan(table, self.snapshot.definitions).facts.reads_clock
+        except UserError:
+            # It no longer compiles: its own refresh fails with that, and the others run on.
+            return False
 
     def _look(self) -> None:
         sources = sources_of(self.snapshot, self.tables)

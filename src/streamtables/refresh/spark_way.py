@@ -9,14 +9,11 @@ from streamtables.compiler.maintenance import STORED
 from streamtables.engine import spark_hand
 from streamtables.engine.binding import TableVersion, bind, read_version
 from streamtables.engine.handles import Rows, Session
-from streamtables.engine.names import without_ordinals
+from streamtables.engine.names import ORDINALS, without_ordinals
 from streamtables.engine.outcomes import Applied, Superseded
 from streamtables.engine.programs import run_large
 from streamtables.engine.spark_append import append_signed
-from streamtables.engine.spark_errors import spark_border
-from streamtables.engine.spark_image import difference
-from streamtables.engine.spark_merge import merge_signed
-from streamtables.engine.sql_text import identifier
+from streamtables.engine.spark_merge import merge_difference, merge_signed
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.old_versions import bind_before
@@ -35,8 +32,12 @@ class SparkRefresh:
     around: Surroundings
     watch: Stopwatch
 
-    def full(self) -> Applied | Superseded:
-        """Compute the table from its query and put it in the place of all stored rows."""
+    def full(self, *, query_changed: bool = False) -> Applied | Superseded:
+        """Compute the table from its query and put it in the place of all stored rows.
+
+        Where the stored rows have the same columns and most of them may stay, only the difference
+        is written.
+        """
         task = self.task
         with self.around.sessions.lease(
             "bulk", tag=task.refresh_id, label=task.table.name
@@ -46,8 +47,8 @@ class SparkRefresh:
                 rows = self._query(spark)
             reach("delta-computed")
             with self.watch.step("compute and apply", hand="spark"):
-                if self._is_followed(spark, rows):
-                    return self._merged_difference(spark, rows)
+                if self._may_stay(query_changed=query_changed) and self._can_merge(spark, rows):
+                    return self._merged_difference(spark, rows, query_changed=query_changed)
                 return spark_hand.overwrite(
                     spark,
                     rows,
@@ -57,30 +58,47 @@ class SparkRefresh:
                     known=task.stored_version if task.standing else None,
                 )
 
-    def _is_followed(self, spark: Session, rows: Rows) -> bool:
-        """Whether other stream tables follow the rows, and the stored ones can be compared."""
+    def _may_stay(self, *, query_changed: bool) -> bool:
+        """Whether writing the difference alone is worth comparing with the stored rows."""
         task = self.task
-        if task.standing is None or task.rebuild or task.table.state == "damaged":
+        if task.standing is None or task.table.state == "damaged":
             return False
-        if not task.definitions.direct_readers(task.table.id):
-            return False
-        stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
-        return without_ordinals(stored.columns) == tuple(rows.columns)
+        if query_changed:
+            return not task.full
+        if task.rebuild is None:
+            return bool(task.definitions.direct_readers(task.table.id))
+        # An input that was altered breaks the history, and often leaves these rows as they were.
+        lost = task.table.state != "needs-rebuild"
+        return lost and any(item.kind == "stream-table" for item in task.table.inputs)
 
-    def _merged_difference(self, spark: Session, rows: Rows) -> Applied | Superseded:
+    def _can_merge(self, spark: Session, rows: Rows) -> bool:
+        """Whether the stored rows have the columns of the new ones, and ordinals where needed."""
+        ordinals = ORDINALS if self._key is None else ()
+        stored = self._stored(spark)
+        if set(stored.columns) != {*rows.columns, *ordinals}:
+            return False
+        kept = without_ordinals(stored.columns)
+        types = [(stored.schema[name].dataType, rows.schema[name].dataType) for name in kept]
+        return kept == tuple(rows.columns) and all(old == new for old, new in types)
+
+    def _merged_difference(
+        self, spark: Session, rows: Rows, *, query_changed: bool
+    ) -> Applied | Superseded:
         """Apply `new − stored`, so that readers see what changed and not everything anew."""
         task = self.task
-        stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
-        with spark_border():
-            signed = difference(rows, stored.select(*map(identifier, rows.columns)))
-        return merge_signed(
+        return merge_difference(
             spark,
-            signed,
+            rows,
+            self._stored(spark),
             task.table.location,
             task.stamp("full"),
-            key_columns=self._key,
+            bag=self._key is None,
             version=task.stored_version,
+            always=not query_changed and task.rebuild is None,
         )
+
+    def _stored(self, spark: Session) -> Rows:
+        return read_version(spark, TableVersion(self.task.table.location, self.task.stored_version))
 
     def differential(self) -> Applied | Superseded:
         """Compute the signed change of the stored rows, and write it."""

@@ -59,12 +59,14 @@ def verify(
 
     Raises:
         ConfigError: the share is out of bounds.
+        NotFilledError: the rows are still those of a query that was altered since.
         TableDamagedError: somebody else wrote to the table, whatever the rows are now.
     """
     _check_share(share)
     standing = stored_standing(table, snapshot, around)
     if found := reconciled(table, standing, around.catalog, around.clock()):
         standing = found.standing
+    _require_settled(table, standing, snapshot)
     plan = around.plans.plan(table, snapshot.definitions)
     require_registered(plan.facts, around.sessions.functions, table.name)
     with around.sessions.lease("bulk", tag=verify_tag(table.name)) as spark:
@@ -105,6 +107,19 @@ def _check_share(share: float) -> None:
             f"a share of {share} cannot be compared",
             detail="Permitted: more than 0, at most 1.",
         )
+
+
+def _require_settled(table: StreamTable, standing: Standing, snapshot: CatalogSnapshot) -> None:
+    """Refuse to hold rows against a query that they do not follow yet."""
+    standings = {**snapshot.standings, table.id: standing}
+    for item in (*snapshot.definitions.ancestors(table.id), table):
+        filled = standings.get(item.id)
+        if filled is not None and filled.query_hash != item.defining_query_hash:
+            raise NotFilledError(
+                f'the altered query of stream table "{item.name}" has not been refreshed yet',
+                detail=f'The rows of "{table.name}" follow the query of before.',
+                hint=f'Run refresh("{table.name}") first.',
+            )
 
 
 def _report(table: StreamTable, found: Verification, around: Surroundings) -> None:

@@ -6,6 +6,7 @@ import re
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import StreamTable
+from streamtables.errors import UserError
 from streamtables.refresh.plans import Plans
 
 # Whatever asks Spark for the time has one of these in its text.
@@ -18,4 +19,8 @@ def reads_clock(table: StreamTable, definitions: Definitions, plans: Plans) -> b
     """Whether the query of a table asks for the current time."""
     if not table.uses and not _WORDS.search(table.query):
         return False
-    return plans.plan(table, definitions).facts.reads_clock
+    try:
+        return plans.plan(table, definitions).facts.reads_clock
+    except UserError:
+        # It no longer compiles, which its refresh will say.
+        return False

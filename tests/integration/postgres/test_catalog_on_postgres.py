@@ -126,6 +126,13 @@ def test_a_schema_of_that_name_with_other_tables_is_refused(url: str, database: 
         Catalog.open(url)
 
 
+@pytest.mark.fault(
+    "catalog",
+    "the server of the catalog does not answer",
+    step="opening",
+    seen="ST-4002 with a hint",
+    recovery="start it, and again",
+)
 def test_a_server_that_is_not_there_is_an_environment_fault(tmp_path):
     with pytest.raises(CatalogUnreadableError) as caught:
         Catalog.open(f"postgresql://someone:geheim@/shop?host={tmp_path}")
@@ -133,6 +140,13 @@ def test_a_server_that_is_not_there_is_an_environment_fault(tmp_path):
     assert caught.value.hint
 
 
+@pytest.mark.fault(
+    "catalog",
+    "the connection to the catalog breaks",
+    step="any statement",
+    seen="ST-3000",
+    recovery="by itself",
+)
 def test_a_lost_connection_is_a_passing_fault(catalog: Catalog, database: psycopg.Connection):
     assert catalog.generation() == 0
     database.execute(

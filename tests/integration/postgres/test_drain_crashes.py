@@ -96,6 +96,13 @@ def _check(chain: Chain, connection: psycopg.Connection) -> None:
         assert chain.mirror(table) == rows_of(connection, table)
 
 
+@pytest.mark.fault(
+    "process",
+    "killed while it drains PostgreSQL",
+    step="changes read, a mirror committed, all committed, drain recorded, buffers trimmed; triggers and WAL",
+    seen="nothing: the last recorded drain is read until the next one",
+    recovery="by itself",
+)
 @pytest.mark.parametrize("capture", ["triggers", "wal"])
 @pytest.mark.parametrize("point", POINTS)
 def test_a_process_that_is_killed_loses_nothing_and_repeats_nothing(
@@ -113,6 +120,13 @@ def test_a_process_that_is_killed_loses_nothing_and_repeats_nothing(
             _check(chain, connection)
 
 
+@pytest.mark.fault(
+    "process",
+    "killed while a capture moves from triggers to the WAL",
+    step="each step of the drain, ten times",
+    seen="the move goes on: `streamtables wal status`",
+    recovery="by itself",
+)
 def test_a_process_that_is_killed_in_the_middle_of_a_move_goes_on_with_it(
     crash_server: PostgresServer, tmp_path: Path
 ) -> None:
@@ -129,6 +143,13 @@ def test_a_process_that_is_killed_in_the_middle_of_a_move_goes_on_with_it(
             assert chain.modes() == {"account": ("wal", None), "entry": ("wal", None)}
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the server dies as by a power cut and is started again",
+    step="any moment of a drain; triggers and WAL",
+    seen="ST-3000 while it is away",
+    recovery="by itself",
+)
 @pytest.mark.parametrize("capture", ["triggers", "wal"])
 def test_a_server_that_dies_in_the_middle_of_writes_and_drains_loses_nothing(
     tmp_path: Path, capture: str

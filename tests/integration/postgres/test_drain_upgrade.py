@@ -112,6 +112,13 @@ def test_an_older_buffer_that_missed_changes_leads_to_a_copy(
     assert "trigger" in reason
 
 
+@pytest.mark.fault(
+    "postgres",
+    "somebody dropped a change buffer",
+    step="drain",
+    seen="the event with its reason",
+    recovery="by itself: the table is copied",
+)
 def test_a_buffer_that_is_gone_leads_to_a_copy(chain: Chain, shop: psycopg.Connection) -> None:
     buffer = sql.Identifier(SCHEMA, f"changes_{tag_of(chain)}")
     shop.execute(sql.SQL("DROP TABLE {}").format(buffer))

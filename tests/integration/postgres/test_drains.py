@@ -342,6 +342,13 @@ def _slot(chain: Chain) -> str:
     return publication.object_name(chain.catalog.capture_tag(database))
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the slot is lost while tables are captured by it",
+    step="drain",
+    seen="the capture's step `copied`, with the reason; events `slot-lost` and `resnapshot`",
+    recovery="by itself",
+)
 @pytest.mark.parametrize("capture", ["wal", "auto"])
 @pytest.mark.parametrize("recreated", [False, True])
 def test_a_lost_slot_is_noticed_and_the_table_is_copied_with_that_reason(
@@ -691,6 +698,13 @@ def test_a_server_that_does_not_log_enough_is_captured_by_triggers_and_says_why(
         assert (capture.mode, "wal_level" in capture.note) == ("triggers", True)
 
 
+@pytest.mark.fault(
+    "postgres",
+    "no server answers",
+    step="drain",
+    seen="ST-3000",
+    recovery="by itself, when it answers",
+)
 def test_a_server_that_is_gone_is_a_passing_error(tmp_path: Path) -> None:
     with running_server() as own, psycopg.connect(own.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id int PRIMARY KEY)")

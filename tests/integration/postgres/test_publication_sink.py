@@ -122,6 +122,13 @@ def test_a_crash_after_the_commit_repeats_nothing_because_the_target_knows(
     pushed(shelf, database)
 
 
+@pytest.mark.fault(
+    "receivers",
+    "a window is sent to PostgreSQL a second time",
+    step="push",
+    seen="nothing",
+    recovery="none needed",
+)
 def test_a_window_that_arrives_twice_is_applied_once(shelf: Shelf, database: str) -> None:
     pushed(shelf, database)
     shelf.db.subscribe("bag", "reader", "now")

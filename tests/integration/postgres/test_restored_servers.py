@@ -56,6 +56,13 @@ def check(chain: Chain, server: PostgresServer) -> None:
         assert chain.mirror("t") == rows_of(connection, "t")
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the server was put back to an earlier time",
+    step="drain",
+    seen="the event with its reason",
+    recovery="by itself: the tables are copied",
+)
 @pytest.mark.parametrize("capture", ["triggers", "wal"])
 def test_a_folder_put_back_is_noticed_and_copied_once(
     server: PostgresServer, tmp_path: Path, capture: str
@@ -132,6 +139,13 @@ def test_another_server_at_the_same_address_is_noticed(tmp_path: Path) -> None:
             assert len(reasons(chain, "t")) == 1
 
 
+@pytest.mark.fault(
+    "files",
+    "the mirror of a PostgreSQL table is gone",
+    step="drain",
+    seen="the event with its reason",
+    recovery="by itself: the table is copied",
+)
 @pytest.mark.parametrize("capture", ["triggers", "wal"])
 def test_a_mirror_that_is_gone_is_copied(
     server: PostgresServer, tmp_path: Path, capture: str

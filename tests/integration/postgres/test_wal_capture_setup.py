@@ -84,6 +84,13 @@ def test_an_alteration_that_the_mirror_does_not_feel_goes_on(lab: Lab) -> None:
     lab.drain()
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the replication slot was dropped",
+    step="drain",
+    seen="the slot is reported as lost",
+    recovery="by itself: the tables are copied",
+)
 def test_a_slot_that_is_gone_is_noticed(lab: Lab) -> None:
     assert broken(lab) == ""
     slot.drop(lab.reader, NAME)
@@ -91,6 +98,13 @@ def test_a_slot_that_is_gone_is_noticed(lab: Lab) -> None:
     slot.drop(lab.reader, NAME)
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the replication slot was dropped and made again",
+    step="drain",
+    seen="the slot is reported as lost",
+    recovery="by itself: the tables are copied",
+)
 def test_a_slot_that_was_made_again_is_noticed(lab: Lab) -> None:
     lab.table(TABLE)
     slot.drop(lab.reader, NAME)
@@ -100,6 +114,13 @@ def test_a_slot_that_was_made_again_is_noticed(lab: Lab) -> None:
     assert "dropped and made again" in broken(lab)
 
 
+@pytest.mark.fault(
+    "rivals",
+    "somebody else reads the replication slot",
+    step="drain",
+    seen="the slot is reported as lost",
+    recovery="by itself: the tables are copied",
+)
 def test_a_slot_that_somebody_else_read_is_noticed(lab: Lab) -> None:
     lab.table(TABLE)
     lab.do("INSERT INTO t VALUES (1, 'lost', 1)")
@@ -107,6 +128,13 @@ def test_a_slot_that_somebody_else_read_is_noticed(lab: Lab) -> None:
     assert "it was moved" in broken(lab)
 
 
+@pytest.mark.fault(
+    "postgres",
+    "the server gives the slot up (`max_slot_wal_keep_size`)",
+    step="drain",
+    seen="the slot is reported as lost",
+    recovery="by itself: the tables are copied",
+)
 def test_a_slot_that_the_server_gave_up_is_noticed(lab: Lab) -> None:
     limit = "max_slot_wal_keep_size"
     lab.do(f"ALTER SYSTEM SET {limit} = '1MB'", "SELECT pg_reload_conf()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from deltalake import write_deltalake
 
 from streamtables.api import StreamTables
+from streamtables.catalog.models import Source
 from streamtables.engine.session import SparkSessions
 from streamtables.errors import (
     ConfigError,
@@ -22,6 +23,7 @@ from streamtables.errors import (
     QueryFailedError,
     StreamTablesError,
 )
+from streamtables.refresh.immediate.locking import Locks
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.settings import settings_with
 
@@ -231,3 +233,57 @@ def test_waiting_for_a_version(db: StreamTables) -> None:
         db.wait_for("ids", 17)
     with pytest.raises(ConfigError):
         db.wait_for("ids", {"nothing": 1})
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[Locks], None]]]:
+    """What happens, once each, after a write was computed and before it commits."""
+    events: list[Callable[[Locks], None]] = []
+    real = Locks.take_turn
+
+    def take_turn(self: Locks, source: Source) -> None:
+        if events:
+            events.pop(0)(self)
+        real(self, source)
+
+    monkeypatch.setattr(Locks, "take_turn", take_turn)
+    yield events
+    assert not events
+
+
+def test_a_key_that_others_bring_meanwhile_is_found(
+    db: StreamTables, tmp_path: Path, meanwhile: list[Callable[[Locks], None]]
+) -> None:
+    db.create("totals", BY_REGION, mode="immediate")
+    db.refresh("totals")
+    rows = pa.table(
+        {"id": [3], "region": ["west"], "amount": pa.array([Decimal("7.00")], pa.decimal128(12, 2))}
+    )
+    meanwhile.append(lambda _: write_deltalake(str(tmp_path / "orders"), rows, mode="append"))
+    with pytest.raises(DuplicateKeyError):
+        db.write("orders", [order(3, "north", "1.00")])
+    assert db.read("totals").count() == 3
+    check(db)
+
+
+@pytest.mark.fault(
+    "rivals",
+    "a writer of `db.write` stalls past its locks",
+    step="write",
+    seen="nothing: it begins again",
+    recovery="by itself",
+)
+def test_a_writer_that_lost_its_locks_begins_again(
+    db: StreamTables, meanwhile: list[Callable[[Locks], None]]
+) -> None:
+    db.create("totals", BY_REGION, mode="immediate")
+    db.refresh("totals")
+
+    def overtaken(locks: Locks) -> None:
+        db._catalog.unlock_write(locks.holder)
+        db.write("orders", [order(4, "east", "2.00")])
+
+    meanwhile.append(overtaken)
+    db.write("orders", [order(3, "east", "1.00")])
+    check(db)
+    assert {row.n for row in db.read("totals").collect() if row.region == "east"} == {2}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +9,7 @@ import pytest
 from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
 from tests.support.delta_tables import DeltaTableFile
+from tests.support.killed_child import killed_child
 
 CHILD = """
 import sys
@@ -22,22 +19,13 @@ with StreamTables(sys.argv[1]) as db:
 """
 
 
-def killed_writer(folder: Path, boundary: str) -> None:
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder / "w")],
-        env={
-            **os.environ,
-            "STREAMTABLES_FAIL_POINT": boundary,
-            "STREAMTABLES_SPARK_MASTER": "local[2]",
-        },
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stdout + child.stderr
-
-
+@pytest.mark.fault(
+    "process",
+    "killed while it writes through `db.write`",
+    step="computed, source written, first table written",
+    seen="before the commit of the source nothing; after it readers see all of the write",
+    recovery="by itself",
+)
 @pytest.mark.crash
 @pytest.mark.parametrize("boundary", ["write-computed", "source-written", "follower-committed"])
 def test_a_killed_writer_leaves_no_half(
@@ -50,7 +38,7 @@ def test_a_killed_writer_leaves_no_half(
         db.create("all_ids", "SELECT id FROM t", mode="immediate")
         db.create("total", "SELECT sum(n) AS total FROM n", mode="immediate")
         db.refresh_all()
-    killed_writer(tmp_path, boundary)
+    killed_child(CHILD, tmp_path / "w", boundary)
     with StreamTables(tmp_path / "w", spark=spark_sessions.get()) as db:
         happened = boundary != "write-computed"
         ids = {row.id for row in db.read("all_ids").collect()}

@@ -24,7 +24,8 @@ from tests.support.delta_tables import DeltaTableFile
 from tests.support.leaders import Leaders, Process, wait_for
 from tests.support.moment_judge import MomentJudge, by_epoch, require_forward
 
-pytestmark = [pytest.mark.crash, pytest.mark.slow]
+# All but the last start processes with Sparks of their own, and they share one world.
+pytestmark = [pytest.mark.apart, pytest.mark.crash, pytest.mark.slow]
 
 BOUNDARIES = ("pins-chosen", "delta-computed", "committed", "recorded")
 TABLES = {
@@ -114,6 +115,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             leaders.kill()
 
 
+@pytest.mark.fault(
+    "rivals",
+    "the leader stands still and goes on later",
+    step="refresh of a round: pins chosen, changes computed, committed, recorded",
+    seen="an event `leader`; what it had computed ends `superseded`",
+    recovery="by itself",
+)
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 def test_a_leader_that_stalls_is_overtaken_and_starts_nothing_more(
     world: World, boundary: str
@@ -139,6 +147,13 @@ def test_a_leader_that_stalls_is_overtaken_and_starts_nothing_more(
         }
 
 
+@pytest.mark.fault(
+    "process",
+    "the leader of two schedulers is killed",
+    step="refresh of a round: pins chosen, changes computed, committed, recorded",
+    seen="an event `leader`",
+    recovery="by itself, after `lease_seconds`",
+)
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 def test_a_leader_that_is_killed_is_followed_by_the_next(world: World, boundary: str) -> None:
     world.leaders.ask("kill", boundary)

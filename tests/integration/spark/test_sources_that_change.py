@@ -48,6 +48,13 @@ def test_a_source_made_anew_is_read_again_with_its_reason(
     assert refreshed(db, "s").mode == "differential"
 
 
+@pytest.mark.fault(
+    "files",
+    "the folder of a source is gone",
+    step="refresh",
+    seen="the refresh fails with ST-2004; the rows are as they were",
+    recovery="bring the source back, then refresh",
+)
 def test_a_source_that_is_gone_stops_the_table_and_changes_nothing(
     db: StreamTables, source: DeltaTableFile
 ) -> None:
@@ -59,6 +66,13 @@ def test_a_source_that_is_gone_stops_the_table_and_changes_nothing(
     assert db.refresh_all()[0].outcome == "failed"
 
 
+@pytest.mark.fault(
+    "files",
+    "entries of the log of a source are gone",
+    step="refresh by changes",
+    seen="a full refresh with the reason",
+    recovery="by itself",
+)
 def test_lost_history_leads_to_a_rebuild_with_its_reason(
     db: StreamTables, source: DeltaTableFile
 ) -> None:
@@ -87,6 +101,13 @@ def test_lost_history_is_an_error_where_full_refreshes_are_forbidden(
     assert_equal_to_query(db, "s")
 
 
+@pytest.mark.fault(
+    "files",
+    "files of changes were vacuumed away",
+    step="refresh by changes",
+    seen="a full refresh with the reason",
+    recovery="by itself",
+)
 def test_vacuumed_change_files_lead_to_a_rebuild_with_their_reason(
     db: StreamTables, source: DeltaTableFile
 ) -> None:
@@ -227,6 +248,13 @@ def test_a_feed_that_is_off_is_refused_with_the_statement_to_run(
     assert db.add_source("off", path=tmp_path / "off", enable_change_feed=True).name == "off"
 
 
+@pytest.mark.fault(
+    "files",
+    "somebody else commits to a stream table",
+    step="before the next refresh",
+    seen="the state `damaged`, ST-2101",
+    recovery="`streamtables repair NAME`",
+)
 def test_foreign_rows_in_a_stream_table_are_found_and_repaired(
     db: StreamTables, source: DeltaTableFile
 ) -> None:

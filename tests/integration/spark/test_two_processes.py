@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +11,7 @@ from streamtables.api import StreamTables
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.results import Refresh
 from tests.support.delta_tables import DeltaTableFile
+from tests.support.killed_child import killed_child
 from tests.support.spark_oracle import assert_equal_to_query
 
 COLUMNS = {"id": "bigint", "a": "int"}
@@ -37,23 +34,13 @@ def opened(spark_sessions: SparkSessions, folder: Path) -> StreamTables:
     return StreamTables(folder / "warehouse", spark=spark_sessions.get())
 
 
-def killed_child(folder: Path, boundary: str) -> None:
-    """Refresh in a process of its own that dies at a boundary, as by a power cut."""
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder / "warehouse")],
-        env={
-            **os.environ,
-            "STREAMTABLES_FAIL_POINT": boundary,
-            "STREAMTABLES_SPARK_MASTER": "local[2]",
-        },
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stdout + child.stderr
-
-
+@pytest.mark.fault(
+    "process",
+    "killed while it refreshes",
+    step="pins chosen, changes computed, committed, recorded; first fill and small change",
+    seen="the refresh in `history` as failed, or as applied with a note that its commit was adopted",
+    recovery="by itself",
+)
 @pytest.mark.crash
 @pytest.mark.parametrize("boundary", ["pins-chosen", "delta-computed", "committed", "recorded"])
 @pytest.mark.parametrize("filled", [True, False], ids=["small-change", "first-fill"])
@@ -72,7 +59,7 @@ def test_a_kill_at_any_boundary_loses_nothing_and_applies_nothing_twice(
             db.refresh_all()
             source.append((4, 1))
             source.delete("id = 2")
-    killed_child(tmp_path, boundary)
+    killed_child(CHILD, tmp_path / "warehouse", boundary)
     with opened(spark_sessions, tmp_path) as db:
         assert all(record.state != "running" for record in db.history("s"))
         db.refresh_all()
@@ -90,6 +77,13 @@ def _refresh_into(db: StreamTables, results: list[Refresh]) -> None:
     results.append(db.refresh("s"))
 
 
+@pytest.mark.fault(
+    "rivals",
+    "two or three processes refresh one table at once",
+    step="refresh",
+    seen="one `applied`, the others `superseded` or `no-change`",
+    recovery="none needed",
+)
 @pytest.mark.parametrize("rivals", [2, 3])
 def test_rival_refreshers_apply_each_change_once(
     spark_sessions: SparkSessions, source: DeltaTableFile, tmp_path: Path, rivals: int
@@ -115,6 +109,13 @@ def test_rival_refreshers_apply_each_change_once(
         handle.close()
 
 
+@pytest.mark.fault(
+    "rivals",
+    "a process goes on with a catalog that it read long ago",
+    step="refresh",
+    seen="`applied` on the rows of the other, or `superseded`",
+    recovery="none needed",
+)
 def test_a_stale_leader_cannot_put_its_frontier_over_the_rows_of_another(
     spark_sessions: SparkSessions, source: DeltaTableFile, tmp_path: Path
 ) -> None:

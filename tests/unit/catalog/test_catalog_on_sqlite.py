@@ -96,6 +96,13 @@ def test_two_openings_see_each_others_changes(catalog: Catalog, tmp_path: Path):
         assert other.snapshot().sources == {orders.id: orders}
 
 
+@pytest.mark.fault(
+    "catalog",
+    "another program keeps the SQLite file locked",
+    step="any write",
+    seen="ST-3000 after ten seconds",
+    recovery="by itself",
+)
 def test_a_writer_that_holds_the_lock_too_long_is_a_passing_fault(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

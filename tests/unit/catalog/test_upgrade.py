@@ -138,6 +138,13 @@ def _refused(path: Path) -> CatalogUnreadableError:
     return caught.value
 
 
+@pytest.mark.fault(
+    "catalog",
+    "an older release opens a newer catalog",
+    step="opening",
+    seen="ST-4002; the file stays as it is",
+    recovery="install the newer release",
+)
 def test_a_newer_catalog_is_refused_as_it_is(path: Path):
     Catalog.open(path).close()
     with sqlite3.connect(path) as connection:
@@ -152,6 +159,13 @@ def test_a_file_that_is_no_database_is_refused_as_it_is(path: Path):
     _refused(path)
 
 
+@pytest.mark.fault(
+    "catalog",
+    "pages of the SQLite file are overwritten",
+    step="opening",
+    seen="ST-4002; the file stays as it is",
+    recovery="`streamtables restore BACKUP --into WAREHOUSE --force`",
+)
 def test_a_damaged_catalog_is_refused_as_it_is(path: Path):
     Catalog.open(path).close()
     path.write_bytes(path.read_bytes()[:4096] + b"\0" * 4096)

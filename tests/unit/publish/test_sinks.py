@@ -77,6 +77,13 @@ def test_a_webhook_gets_each_change_and_then_nothing(hooked: Shelf, receiver: Re
     assert hooked.db.push() == []
 
 
+@pytest.mark.fault(
+    "receivers",
+    "a webhook refuses",
+    step="push",
+    seen="event `push-failed`, ST-3004",
+    recovery="by itself, with growing pauses; the key is the same",
+)
 def test_what_did_not_arrive_is_sent_again_under_the_same_key(
     hooked: Shelf, receiver: Receiver
 ) -> None:

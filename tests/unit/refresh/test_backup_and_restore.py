@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pytest
@@ -208,6 +209,28 @@ def test_a_missing_table_is_named_and_filled_anew(house: Warehouse, tmp_path: Pa
     assert restored(tmp_path / "b", house.path, force=True)["low"] == "missing"
     assert standings(house.path) == {"high": 1}
     assert states(house.path) == {"low": "active", "high": "needs-rebuild"}
+
+
+@pytest.mark.parametrize("state", ["paused", "suspended"])
+@pytest.mark.parametrize("lost", ["table", "source"])
+def test_a_reader_that_was_stopped_stays_so_and_is_rebuilt_when_it_is_resumed(
+    house: Warehouse, tmp_path: Path, state: Literal["paused", "suspended"], lost: str
+):
+    house.catalog.set_state(house.high.id, state, "by ann", at=START)
+    house.backup(tmp_path / "b")
+    if lost == "table":
+        shutil.rmtree(house.low.location)
+    else:
+        (Path(house.orders.location) / "_delta_log" / f"{1:020d}.json").unlink()
+    restored(tmp_path / "b", house.path, force=True)
+    assert states(house.path)["high"] == state
+    with connect(house.path) as db:
+        [high] = [table for table in db.stream_tables() if table.name == "high"]
+        assert high.state_reason == "by ann"
+        db.resume("high")
+        assert db._catalog.stream_table("high").state == "active"
+        # A table that stands for another query than its own is refreshed in full.
+        assert db._catalog.standings()[high.id].query_hash != high.defining_query_hash
 
 
 def test_a_table_that_somebody_else_wrote_to_is_damaged(house: Warehouse, tmp_path: Path):

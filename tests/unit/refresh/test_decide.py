@@ -32,6 +32,13 @@ def test_some_facts_leave_no_choice_but_full(facts: Facts, code: str) -> None:
     assert (decision.way, decision.mode, decision.reason.code) == ("full", "full", code)
 
 
+def test_an_altered_input_is_the_reason_of_its_readers() -> None:
+    own = replace(SMALL, query_changed=True, rebuild="the query changed")
+    assert decide(own).reason.text == "the query was altered since the last refresh"
+    carried = replace(own, rebuild='"base", which it reads, was altered')
+    assert decide(carried).reason.text == '"base", which it reads, was altered'
+
+
 def test_small_changes_are_followed() -> None:
     decision = decide(SMALL)
     assert (decision.way, decision.mode) == ("changes", "differential")

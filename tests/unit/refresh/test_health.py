@@ -104,6 +104,13 @@ def test_a_foreign_commit_is_an_error(db: StreamTables, table: StreamTable) -> N
     assert found(db) == {"foreign-commit": "error"}
 
 
+@pytest.mark.fault(
+    "files",
+    "the folder of a stream table is gone",
+    step="any",
+    seen="`health`: `table-gone`",
+    recovery="`streamtables repair NAME`",
+)
 def test_a_table_that_is_gone_is_an_error(db: StreamTables, table: StreamTable) -> None:
     shutil.rmtree(table.location)
     assert found(db) == {"table-gone": "error"}

@@ -117,6 +117,13 @@ def test_after_any_gap_there_is_exactly_one_start(
     assert starts == (missed <= now)
 
 
+@pytest.mark.fault(
+    "clock",
+    "the clock goes back",
+    step="choosing what is due",
+    seen="nothing: the table waits, or runs once",
+    recovery="by itself",
+)
 @given(timed, moments, st.integers(0, 10**8))
 def test_a_clock_that_goes_back_brings_neither_a_burst_nor_a_stall(
     schedule: Schedule, now: datetime, back: int

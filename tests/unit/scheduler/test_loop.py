@@ -60,6 +60,13 @@ class Stumbling(Ticker):
         return super().tick(lease)
 
 
+@pytest.mark.fault(
+    "rivals",
+    "a leader is too late to renew its lease",
+    step="between two tables of a round",
+    seen="the rest of its round is not begun",
+    recovery="by itself: who leads now does it",
+)
 def test_nothing_starts_once_the_lease_has_run_out(clock: Clock) -> None:
     workers = Workers(settings_with(worker_pool_size="1"), no_more=NoMore(clock))
     tables = [InputId(name) for name in "abc"]
@@ -88,6 +95,13 @@ def test_a_tick_that_fails_is_told_and_the_next_one_is_made(around: Surroundings
     assert told == ["a tick failed: away", "a tick failed: 'a bug'"]
 
 
+@pytest.mark.fault(
+    "process",
+    "the records of a leader that died in the middle of a round",
+    step="takeover",
+    seen="what it did is an epoch; what it had begun has ended",
+    recovery="by itself",
+)
 def test_a_new_leader_ends_what_a_dead_one_left_and_keeps_what_it_did(
     around: Surroundings,
 ) -> None:

@@ -66,6 +66,13 @@ def test_some_rows_are_taken_in_their_order(memory: int):
         assert kept.taken(rows, places[:0]).num_rows == 0
 
 
+@pytest.mark.fault(
+    "process",
+    "rows wait in files of a process that died",
+    step="drain",
+    seen="nothing",
+    recovery="by itself: the next drain removes the files",
+)
 def test_what_a_process_that_died_left_behind_is_removed(folder: Path):
     died = subprocess.Popen([sys.executable, "-c", ""])
     died.wait()

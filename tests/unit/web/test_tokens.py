@@ -122,12 +122,14 @@ def test_only_references_are_tokens(value: str):
         Settings(web_tokens=value)
 
 
-def test_short_tokens_and_names_given_twice_are_refused(monkeypatch: pytest.MonkeyPatch):
+def test_short_tokens_and_names_given_twice_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("SHORT", "abc")
     monkeypatch.setenv("LONG", READER)
     for value in ("ci:read=${env:SHORT}", "ci:read=${env:LONG},ci:operate=${env:LONG}"):
         with pytest.raises(ConfigError) as refused:
             named_tokens(Settings(web_tokens=value))
         assert READER not in str(refused.value)
-    with pytest.raises(ConfigError), served(Path("unused"), web_trusted_peers="1.2.3.4.5"):
+    with pytest.raises(ConfigError), served(tmp_path, web_trusted_peers="1.2.3.4.5"):
         pass

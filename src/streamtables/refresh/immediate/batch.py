@@ -44,13 +44,11 @@ class Batch:
         """How many rows were given."""
         return sum(part.num_rows for part in self._parts)
 
-    @property
-    def keys(self) -> pa.Table | None:
-        """The keys that the batch names; None for a source without a key."""
-        if not self.key:
+    def keys(self, handle: SmallHandle) -> pa.Table | None:
+        """The keys that the batch names, in the table's types; None for a source without a key."""
+        if not self.key or not self._parts:
             return None
-        parts = [part.select(list(self.key)) for part in self._parts]
-        return pa.concat_tables(parts, promote_options="permissive") if parts else None
+        return pa.concat_tables([_as(part.select(list(self.key)), handle) for part in self._parts])
 
     @property
     def _parts(self) -> list[pa.Table]:
@@ -77,10 +75,9 @@ class Batch:
         return net
 
     def _leaving_by_key(self, handle: SmallHandle) -> list[pa.Table]:
-        keys = [part.select(list(self.key)) for part in self._parts]
-        if not keys:
+        every = self.keys(handle)
+        if every is None:
             return []
-        every = pa.concat_tables([_as(part, handle) for part in keys])
         stored = rows_of_keys(handle, self.key, every)
         deleted = None if self.delete is None else _as(self.delete.select(list(self.key)), handle)
         if deleted is not None:

@@ -11,7 +11,12 @@ from streamtables.engine import small_hand
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.source_write import write_signed
-from streamtables.errors import CommitConflictError, SourceMissingError, SourceUnusableError
+from streamtables.errors import (
+    CommitConflictError,
+    SourceMissingError,
+    SourceUnusableError,
+    TableDamagedError,
+)
 from streamtables.fail_points import reach
 from streamtables.positions import CommitFacts, CommitStamp, Frontier, InputId, Sequence, Version
 from streamtables.refresh.adopt import reconciled
@@ -44,6 +49,15 @@ def only_writes(source: Source, since: Version, upto: Version) -> bool:
     )
 
 
+def unwritable(source: Source, declined: NotSmall) -> SourceUnusableError:
+    """Say that a table can only be written by Spark."""
+    return SourceUnusableError(
+        f'source "{source.name}" cannot be written here',
+        detail=f"Reason: {declined.reason}.",
+        hint="Nothing was written. Write it with Spark, then refresh.",
+    )
+
+
 def commit_source(source: Source, signed: pa.Table, head: Version) -> Applied:
     """Write the change as the version after `head`.
 
@@ -64,11 +78,7 @@ def commit_source(source: Source, signed: pa.Table, head: Version) -> Applied:
         handle = small_hand.open_at(source.location, head)
         return write_signed(handle, signed, source.key_columns, stamp)
     except NotSmall as declined:
-        raise SourceUnusableError(
-            f'source "{source.name}" cannot be written here',
-            detail=f"Reason: {declined.reason}.",
-            hint="Nothing was written. Write it with Spark, then refresh.",
-        ) from declined
+        raise unwritable(source, declined) from declined
 
 
 @dataclass
@@ -129,6 +139,9 @@ class TableCommits:
         except NotSmall as declined:
             # The ordinary refresh, which follows, takes another hand.
             raise CommitConflictError(declined.reason) from declined
+        except TableDamagedError as error:
+            # Others changed these rows since; if it is more, the ordinary refresh says so.
+            raise CommitConflictError(error.message) from error
         if isinstance(result, Superseded):
             raise CommitConflictError("another process moved the table")
         return result

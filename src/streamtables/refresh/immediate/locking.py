@@ -147,9 +147,16 @@ class Locks:
         """Lock the commits: what writes did side by side is committed one after the other."""
         self._take({WriteLock(f"{source.id}/commits")})
 
-    def still_held(self) -> bool:
-        """Whether nobody took the locks over."""
-        return self.around.catalog.holds_write_locks(self.holder, len(self.held))
+    def touch(self, source: Source, rows: pa.Table) -> bool:
+        """Whether rows that others changed concern a key or group of this write."""
+        if self.plan.mode != "key":
+            return True
+        columns = {source.id: source.key_columns, **self.plan.groups}
+        for name, named in columns.items():
+            found = key_locks(name, rows, named) if named else set()
+            if found is None or found & self.held or (found and WriteLock(name) in self.held):
+                return True
+        return False
 
     def _take(self, wanted: set[WriteLock]) -> None:
         settings, catalog = self.around.settings, self.around.catalog

@@ -21,9 +21,12 @@ from streamtables.catalog.models import Source, StreamTable, new_id
 from streamtables.engine import small_hand
 from streamtables.engine.ahead import Ahead
 from streamtables.engine.binding import TableVersion
-from streamtables.engine.outcomes import Applied, NotSmall
+from streamtables.engine.change_feed import read_small
+from streamtables.engine.outcomes import Applied, NotSmall, TooLarge
+from streamtables.engine.small_commit import SmallHandle
+from streamtables.engine.source_write import typed_rows
 from streamtables.engine.staging import staged
-from streamtables.errors import CommitConflictError, ConfigError, SourceUnusableError
+from streamtables.errors import CommitConflictError, ConfigError
 from streamtables.fail_points import reach
 from streamtables.positions import InputId, Version, last_row_change
 from streamtables.refresh.immediate import IMMEDIATE
@@ -34,6 +37,7 @@ from streamtables.refresh.immediate.commits import (
     facts_since,
     head_of,
     only_writes,
+    unwritable,
 )
 from streamtables.refresh.immediate.locking import Locks, lock_plan
 from streamtables.refresh.immediate.prepared import Prepared, Preparing
@@ -111,8 +115,10 @@ class Write:
             source, tables, lambda table: around.plans.plan(table, snapshot.definitions)
         )
         with Locks(around, plan) as locks:
-            locks.take_first(source, tables, batch.keys)
-            signed = self._signed(batch, head_of(source))
+            handle = self._opened(head_of(source))
+            locks.take_first(source, tables, batch.keys(handle))
+            handle = self._opened(head_of(source))
+            signed = self._signed(batch, handle)
             locks.take_groups(signed)
             around.observer.write_locked(locks.plan.counted_as)
             if signed.num_rows == 0:
@@ -120,22 +126,43 @@ class Write:
             seen, prepared = self._prepared(tables, signed)
             reach("write-computed")
             locks.take_turn(source)
-            result, done = self._committed(locks, seen, signed, prepared)
+            head = head_of(source)
+            self._require_undisturbed(locks, handle, head)
+            result, done = self._committed(head, seen, signed, prepared)
             return self._answer(result, locks, done, started)
 
-    def _signed(self, batch: Batch, version: Version) -> pa.Table:
+    def _opened(self, version: Version) -> SmallHandle:
         try:
-            signed = batch.signed(small_hand.open_at(self.source.location, version))
+            return small_hand.open_at(self.source.location, version)
         except NotSmall as declined:
-            raise SourceUnusableError(
-                f'source "{self.source.name}" cannot be written here',
-                detail=f"Reason: {declined.reason}.",
-                hint="Nothing was written. Write it with Spark, then refresh.",
-            ) from declined
+            raise unwritable(self.source, declined) from declined
+
+    def _signed(self, batch: Batch, handle: SmallHandle) -> pa.Table:
+        try:
+            signed = batch.signed(handle)
+        except NotSmall as declined:
+            raise unwritable(self.source, declined) from declined
         if self.around.settings.immediate_staging:
-            folder = f"{self.around.staging}/{new_id()}"
-            return staged(folder, signed)
+            return staged(f"{self.around.staging}/{new_id()}", signed)
         return signed
+
+    def _require_undisturbed(self, locks: Locks, handle: SmallHandle, head: Version) -> None:
+        """Begin again where others changed what this write read.
+
+        The log decides, not the locks: those end with their time, and not everyone takes them.
+        """
+        source, since = self.source, handle.version
+        if not any(item.changes_rows for item in facts_since(source, since, head)):
+            return
+        if only_writes(source, since, head):
+            visible = [column.name for column in source.columns]
+            limit = self.around.settings.driver_rows_max
+            found = read_small(source.location, since, head, columns=visible, limit=limit)
+            if not isinstance(found, TooLarge) and not locks.touch(
+                source, typed_rows(found, handle)
+            ):
+                return
+        raise CommitConflictError("others wrote while this write was computed")
 
     def _prepared(
         self, tables: tuple[StreamTable, ...], signed: pa.Table
@@ -154,12 +181,9 @@ class Write:
         return seen, [preparing.prepare(table) for table in tables]
 
     def _committed(
-        self, locks: Locks, seen: Version, signed: pa.Table, prepared: list[Prepared]
+        self, head: Version, seen: Version, signed: pa.Table, prepared: list[Prepared]
     ) -> tuple[Applied, list[Refresh]]:
         source = self.source
-        head = head_of(source)
-        if not locks.still_held() or (prepared and not only_writes(source, seen, head)):
-            raise CommitConflictError("others wrote while this write was computed")
         now = last_row_change(facts_since(source, seen, head), seen)
         for item in prepared:
             self._require_at(item, now)

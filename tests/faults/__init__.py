@@ -1,0 +1,1 @@
+"""The faults that tests cause on purpose, and the page that lists them."""

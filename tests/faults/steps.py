@@ -1,0 +1,102 @@
+"""A process that is killed before each of its steps in turn, until it gets to its end.
+
+A step is a statement or a commit on a database, a connection to somewhere, or a change of a file
+by Python.  What is counted is left as it is: nothing is replaced, and the kill is `kill -9`.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+Operation = Callable[[Path], object]
+
+_OF_FILES = {
+    "os.link",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.symlink",
+    "os.truncate",
+    "shutil.copyfile",
+    "shutil.copytree",
+    "socket.connect",
+    "sqlite3.connect",
+}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_PATIENCE_SECONDS = 120.0
+
+
+class _Countdown:
+    """Dies at the step with a number; steps are counted once it is armed."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def __call__(self, *_: object) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def heard(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Count what Python reports of files and connections."""
+        if event in _OF_FILES or (event == "open" and _is_write(arguments[2])):
+            self()
+
+
+def _is_write(flags: object) -> bool:
+    return isinstance(flags, int) and bool(flags & _WRITES)
+
+
+def _run(operation: Operation, folder: Path, number: int, environment: dict[str, str]) -> None:
+    """Do an operation in this process, and die before the step with this number."""
+    os.environ.update(environment)
+    import psycopg
+    from sqlalchemy import Engine, event
+
+    countdown = _Countdown(number)
+    for moment in ("before_cursor_execute", "commit"):
+        event.listen(Engine, moment, countdown)
+    for kind, name in ((psycopg.Connection, "execute"), (psycopg.Connection, "commit")):
+        setattr(kind, name, _counted(countdown, getattr(kind, name)))
+    sys.addaudithook(countdown.heard)
+    operation(folder)
+
+
+def _counted(countdown: _Countdown, called: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(*arguments: Any, **named: Any) -> Any:
+        countdown()
+        return called(*arguments, **named)
+
+    return counted
+
+
+def killed_at_every_step(
+    operation: Operation, folder: Path, every: int = 1, most: int = 400
+) -> Iterator[int]:
+    """Give the number of each step before which the operation was killed in the folder.
+
+    The folder is as it was before each try.  The last number is that of a try which ended well.
+    """
+    kept = folder.with_name(f"{folder.name}.kept")
+    shutil.copytree(folder, kept)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["alembic.command", "tests.faults.operations"])
+    for number in range(1, most, every):
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
+        process = context.Process(target=_run, args=(operation, folder, number, {**os.environ}))
+        process.start()
+        process.join(_PATIENCE_SECONDS)
+        assert process.exitcode in (0, -signal.SIGKILL), f"step {number}: {process.exitcode}"
+        yield number
+        if process.exitcode == 0:
+            return
+    raise AssertionError(f"no end after {most} steps")
