@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs licences audit fuzz constraints clean
+.PHONY: help setup demo browser test test-connect test-cluster test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,20 @@ browser: ## a browser for the tests of the web pages, where it can be installed
 
 test: setup browser lint ## all but the long cases, Spark included, in two processes; the last line sums up
 	@$(BIN)/python scripts/run_tests.py --hypothesis-profile=ci $(ARGS)
+
+# The law of stream tables, whatever Spark they run on.
+CORE := $(addprefix tests/integration/spark/test_, cases_on_spark.py stream_tables.py hand_parity.py \
+    spark_hand.py whole_way.py random_queries_on_spark.py change_feed.py clock.py sources_that_change.py)
+
+test-connect: setup ## the core of the tests with Spark, behind a Spark Connect server
+	@$(PYTEST) -q -m "not long" --spark=connect $(CORE) $(ARGS)
+	@$(PYTEST) -q tests/integration/elsewhere/test_connect.py
+
+test-cluster: setup ## the core of the tests with Spark, on a standalone cluster of two workers
+	@$(PYTEST) -q -m "not long" --spark=cluster $(CORE) $(ARGS)
+	@$(PYTEST) -q tests/integration/elsewhere/test_cluster.py
+
+test-all: test test-connect test-cluster ## all of it, on every kind of Spark
 
 test-long: setup ## what takes too long on Spark for every change
 	@$(PYTEST) -q -m long $(ARGS)
@@ -65,6 +79,10 @@ golden: setup ## rewrite the golden files; review the difference like code
 docs: setup ## rewrite the generated pages
 	@$(BIN)/python scripts/generate_docs.py
 
+site: export NO_MKDOCS_2_WARNING = 1
+site: setup ## the pages of docs/ as a site, in site/
+	@$(BIN)/mkdocs build --strict --quiet
+
 licences: setup ## rewrite docs/licences.md, and refuse licences that cannot be stood on
 	@$(BIN)/python scripts/licences.py
 
@@ -74,6 +92,11 @@ audit: setup ## look for known faults in the pinned packages (needs pip-audit an
 	    { echo "pip-audit is not installed: pip install pip-audit"; exit 1; }
 	@PATH="$(BIN):$$PATH" pip-audit --requirement constraints.txt --disable-pip --require-hashes
 
+dist: setup ## the wheel and the source archive, and a bill of materials where cyclonedx-py is installed
+	@$(BIN)/python -m hatchling build -d dist
+	@if command -v cyclonedx-py > /dev/null; then cyclonedx-py requirements constraints.txt --pyproject pyproject.toml \
+	    --output-reproducible -o dist/sbom.json; else echo "no bill of materials: pip install cyclonedx-bom"; fi
+
 fuzz: setup ## try broken inputs for a while; ARGS="--minutes 30 queries" for longer, or for one kind
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
@@ -82,6 +105,6 @@ constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
 	    --no-emit-index-url --custom-compile-command "make constraints" --quiet -o constraints.txt
 
 clean: ## remove what runs left behind; the virtual environment stays
-	@rm -rf build dist warehouse spark-warehouse metastore_db derby.log .coverage htmlcov \
+	@rm -rf build dist site warehouse spark-warehouse metastore_db derby.log .coverage htmlcov \
 	    .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
