@@ -25,6 +25,9 @@ class CaseEngine(Protocol):
     def refresh(self, view: str) -> tuple[str, Bag]:
         """Refresh a stream table; return the mode that was used and all visible rows."""
 
+    def verify(self) -> None:
+        """Have the product judge what it stored, where it can."""
+
     def close(self) -> None:
         """Give back what was opened."""
 
@@ -47,6 +50,7 @@ def run_case(case: Case, open_engine: Callable[[Case], CaseEngine]) -> None:
                     assert rows == _expected(step, plans[step.view])
                 case Rejection():
                     check_rejection(step, case)
+        engine.verify()
     finally:
         engine.close()
 

@@ -14,7 +14,7 @@ from streamtables.engine.session import SparkSessions
 from tests.cases.reader import Case, Change, Row
 from tests.support.bags import Bag
 from tests.support.delta_tables import DeltaTableFile
-from tests.support.spark_oracle import assert_equal_to_query
+from tests.support.spark_oracle import assert_equal_to_query, assert_verified
 
 
 class SparkEngine:
@@ -62,6 +62,11 @@ class SparkEngine:
 
     def _content(self) -> dict[str, Counter[str]]:
         return {name: Counter(map(repr, rows)) for name, rows in self._rows.items()}
+
+    def verify(self) -> None:
+        """Have the product judge what it stored, too."""
+        for view in self._seen:
+            assert_verified(self._db, view)
 
     def close(self) -> None:
         """Give back what was opened."""

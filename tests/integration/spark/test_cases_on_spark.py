@@ -14,7 +14,7 @@ from tests.cases.spark_engine import SparkEngine
 
 # A case takes seconds on Spark, and one with a recursion a job for every level.  All run on DuckDB
 # each time; here the traps do, and the first few of each file.
-EACH_TIME = {"traps": 100, "recursion": 1}
+EACH_TIME = {"traps": 100, "readings": 100, "recursion": 1}
 OF_OTHERS_EACH_TIME = 3
 
 

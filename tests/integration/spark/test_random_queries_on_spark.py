@@ -19,6 +19,8 @@ from tests.support.queries import QueryGenerator
 from tests.support.settings import settings_with
 from tests.support.spark_oracle import asked_bag, rounded, stored_bag
 
+pytestmark = pytest.mark.usefixtures("compiled_queries")
+
 SEEDS = range(15)
 MORE_SEEDS = range(15, 115)
 

@@ -349,7 +349,7 @@ def test_a_refresh_that_takes_too_long_is_cancelled_with_its_spark_jobs(
     spark = spark_sessions.get()
     with StreamTables(tmp_path / "w", spark=spark, settings=settings) as db:
         open_shop(db, tmp_path)
-        endless = "LATERAL VIEW explode(sequence(1, 200000)) AS {0}"
+        endless = "LATERAL VIEW explode(sequence(1L, 200000L)) AS {0}"
         query = f"SELECT max(x * y) AS m FROM orders {endless.format('x')} {endless.format('y')}"
         db.create("endless", query)
         with pytest.raises(RefreshTimeoutError, match="longer than 2 s"):

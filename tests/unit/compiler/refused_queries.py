@@ -69,6 +69,11 @@ BY_NATURE = [
         "1 UNION SELECT i + 1 FROM n",
     ),
     _by_nature("SELECT v FROM odd", "A VARIANT has no equality to find a stored row by.", "v"),
+    _by_nature(
+        "SELECT TIMESTAMP 'now' AS u FROM orders",
+        "'now' is another moment each time it is read.",
+        "'now'",
+    ),
 ]
 
 WITHOUT_RULE = [
@@ -136,6 +141,34 @@ WITHOUT_RULE = [
         "Cast the argument to DECIMAL, or use mode 'full'.",
         "score",
     ),
+    _without_rule(
+        "SELECT o.id, x.w FROM orders AS o LEFT JOIN LATERAL (SELECT o.id + 1 AS w) AS x",
+        "LEFT JOIN LATERAL of what reads no table",
+        "o.id + 1 AS w) AS x",
+    ),
+    _without_rule(
+        "SELECT o.day FROM events AS o LEFT JOIN LATERAL explode(o.tags) AS x(w)",
+        "LEFT JOIN of a table function",
+        "explode(o.tags) AS x(w",
+    ),
+    _without_rule(
+        "SELECT max_by(note, id, 3) AS p FROM orders",
+        '"max_by" with a number of rows',
+        "max_by(note, id, 3",
+    ),
+    _without_rule(
+        "SELECT id, mode(note) OVER (PARTITION BY customer) AS p FROM orders",
+        '"mode" as a window function',
+        "mode(note) OVER (PARTITION BY customer",
+    ),
+    _without_rule("SELECT * EXCEPT (p.x) FROM odd", "EXCEPT of a field of a struct", "p.x"),
+    _without_rule(
+        "SELECT inline(arrays_zip(tags, tags)) FROM events",
+        '"inline" of a value whose type is not known',
+        "inline(arrays_zip(tags, tags",
+    ),
+    _without_rule("SELECT current_time() AS u FROM orders", "the type TIME", "current_time"),
+    _without_rule("SELECT CAST('10:00' AS TIME) AS u FROM orders", "the type TIME", "'10:00'"),
 ]
 
 UNSUPPORTED = [

@@ -136,10 +136,11 @@ def test_a_group_may_stand_in_parentheses():
     assert names("SELECT a, count(*) AS n FROM u GROUP BY (a)") == ["a", "n"]
 
 
-def test_text_made_of_collated_text_is_of_unknown_collation():
-    assert output("SELECT upper(t) AS v, t || 'x' AS w FROM c") == [
-        ("v", "unknown"),
-        ("w", "unknown"),
+def test_text_made_of_collated_text_is_collated():
+    assert output("SELECT upper(t) AS v, t || 'x' AS w, 'a' COLLATE UTF8_BINARY AS p FROM c") == [
+        ("v", "stringcollateutf8_lcase"),
+        ("w", "stringcollateutf8_lcase"),
+        ("p", "string"),
     ]
     assert normal_type("STRING COLLATE UTF8_BINARY") == "string"
 

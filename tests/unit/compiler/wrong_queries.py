@@ -236,4 +236,12 @@ WRONG = [
         "n",
         "add_source",
     ),
+    (
+        "SELECT id FROM orders ORDER BY note FETCH FIRST 3 ROWS ONLY",
+        UNSUPPORTED,
+        "this form of FETCH",
+        "3",
+        "without it",
+    ),
+    ("SELECT id FROM orders@v1", UNSUPPORTED, "this form of a table's name", "orders", "without"),
 ]

@@ -17,6 +17,7 @@ from streamtables.compiler.algebra.probe import Probe
 from streamtables.compiler.algebra.project import Project
 from streamtables.compiler.algebra.top_k import TopK
 from streamtables.compiler.algebra.window import Window, WindowCall
+from streamtables.compiler.types import NULL, UNKNOWN, SqlType, is_collated
 
 Change = Callable[[exp.Expr], exp.Expr]
 
@@ -100,3 +101,9 @@ def _changed_window(call: WindowCall, change: Change) -> WindowCall:
 @with_expressions.register
 def _(node: TopK, change: Change) -> Node:
     return replace(node, order=tuple(change(item) for item in node.order))
+
+
+def null_of(type_: SqlType) -> exp.Expr:
+    """Return NULL with a type, where it is known and can be written."""
+    unwritten = type_ in (UNKNOWN, NULL) or is_collated(type_) or "interval" in type_
+    return exp.null() if unwritten else exp.cast(exp.null(), type_, dialect="spark")

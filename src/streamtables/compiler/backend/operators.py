@@ -32,6 +32,7 @@ from streamtables.compiler.algebra import (
     Unfold,
     UnionAll,
 )
+from streamtables.compiler.algebra.expressions import null_of
 from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.backend.binary_image import image
 from streamtables.compiler.backend.join_order import JoinStep, join_steps, starts_from_changes
@@ -77,7 +78,8 @@ def _(node: Scan, around: Surroundings) -> exp.Query:
 
 @render.register
 def _(node: Empty, around: Surroundings) -> exp.Query:
-    nulls = [exp.Alias(this=exp.null(), alias=name(item)) for item in node.names]
+    # Untyped, a column of no rows could not stand where the operators above need a condition.
+    nulls = [exp.Alias(this=null_of(item.type), alias=name(item.name)) for item in node.columns]
     if node.signed:
         nulls.append(exp.Alias(this=one(), alias=name(WEIGHT)))
     return exp.Select(expressions=nulls, where=exp.Where(this=exp.false()))

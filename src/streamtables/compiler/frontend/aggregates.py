@@ -181,6 +181,8 @@ def _check_function(parts: _Parts, binding: Binding) -> None:
     if parts.function not in functions.MAINTAINED_AGGREGATES:
         text = f'aggregate "{parts.function}"' if parts.function else "this aggregate"
         raise binding.unimplemented(text, parts.place)
+    if parts.function in functions.TWO_ARGUMENTS and len(parts.arguments) > 2:
+        raise binding.unimplemented(f'"{parts.function}" with a number of rows', parts.place)
 
 
 def _check_arguments(parts: _Parts, types: Types, binding: Binding) -> None:

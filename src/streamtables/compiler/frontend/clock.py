@@ -35,7 +35,7 @@ def at_the_moment(call: str, found: Subqueries, binding: Binding) -> exp.Expr:
         case "localtimestamp":
             return exp.cast(now, "timestamp_ntz", dialect="spark")
         case "current_time":
-            return exp.cast(now, "time", dialect="spark")
+            raise binding.unimplemented("the type TIME", None, word="current_time")
         case "unix_timestamp":
             return exp.Anonymous(this="unix_timestamp", expressions=[now])
         case _:

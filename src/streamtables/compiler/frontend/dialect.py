@@ -11,13 +11,17 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streamtables.compiler.frontend.places import forget_places, span_of
+from streamtables.compiler.frontend.spark_spellings import joined_quotes, respelled
 from streamtables.compiler.frontend.syntax_errors import syntax_error, too_deep, unreadable
+from streamtables.compiler.frontend.unread_parts import check_all_is_read
 from streamtables.errors import Span, SqlSyntaxError, UnsupportedSqlError
 
 # Calls with a syntax of their own; all others are a name and a list of arguments.
@@ -33,6 +37,8 @@ _SPECIAL_SYNTAX = (
     "TRIM",
     "TRY_CAST",
 )
+
+__all__ = ["VerbatimSpark", "forget_places", "parse_query", "span_of", "tokens_of"]
 
 _ENDS_A_LIST = frozenset(
     {TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY}
@@ -62,6 +68,10 @@ class VerbatimSpark(Spark):
     Parser = _VerbatimParser
     Generator = _VerbatimGenerator
 
+    def tokenize(self, sql: str, dialect: DialectType = None) -> list[Token]:
+        """Return the tokens of a text, as Spark reads it."""
+        return joined_quotes(super().tokenize(sql, dialect), sql)
+
 
 class PlainWords(VerbatimSpark):
     """The same, with statements such as SHOW and EXPLAIN as words, not as one lump of text."""
@@ -86,6 +96,8 @@ def parse_query(sql: str) -> exp.Query:
         raise _not_one(sql, len(statements))
     (statement,) = statements
     _refuse_stray_commas(sql)
+    statement = respelled(statement)
+    check_all_is_read(statement, sql)
     if isinstance(statement, exp.Subquery):
         statement = statement.unnest()
     if isinstance(statement, exp.Values):
@@ -132,22 +144,3 @@ def tokens_of(sql: str) -> list[Token]:
         return PlainWords().tokenize(sql)
     except TokenError as error:
         raise unreadable(sql) from error
-
-
-def forget_places(expression: exp.Expr) -> None:
-    """Take away where the parts of an expression stand: it moves into another text."""
-    for part in expression.walk():
-        part.meta.pop("start", None)
-        part.meta.pop("end", None)
-
-
-def span_of(node: exp.Expr | None) -> Span | None:
-    """Return the place of an expression: of the first of its parts whose place is known."""
-    if node is None:
-        return None
-    places = [part.meta for part in node.walk() if "start" in part.meta]
-    if not places:
-        return None
-    first = min(places, key=lambda meta: int(meta["start"]))
-    last = max(places, key=lambda meta: int(meta["end"]))
-    return Span(int(first["start"]), int(last["end"]) + 1)

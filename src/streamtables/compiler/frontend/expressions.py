@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -27,6 +27,7 @@ from streamtables.compiler.types import (
 )
 from streamtables.errors import SqlTypeError, UnknownNameError
 
+_MOMENTS = frozenset({"now", "today", "tomorrow", "yesterday"})
 _SUBQUERIES = (exp.Subquery, exp.Exists, exp.Any, exp.All, exp.Select)
 
 
@@ -127,11 +128,21 @@ def star_columns(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible
         )
     if star.args.get("replace") or star.args.get("rename"):
         raise binding.unsupported("REPLACE or RENAME after a star", item)
-    left_out = star.args.get("except_") or ()
-    for name in left_out:
-        scope.resolve(name if isinstance(name, exp.Column) else exp.Column(this=name), binding.sql)
-    names = {name.name.lower() for name in left_out}
+    names = {_left_out(name, found, scope, binding) for name in star.args.get("except_") or ()}
     return [visible for visible in found if visible.shown.lower() not in names]
+
+
+def _left_out(name: exp.Expr, found: Sequence[Visible], scope: Scope, binding: Binding) -> str:
+    """Return the name of a column that a star is to leave out, which must be one of its own."""
+    shown = name.name.lower()
+    if not isinstance(name, exp.Column) or not name.table:
+        if any(visible.shown.lower() == shown for visible in found):
+            return shown
+        name = name if isinstance(name, exp.Column) else exp.Column(this=name.copy())
+    _, fields = scope.resolve(name, binding.sql)
+    if fields:
+        raise binding.unimplemented("EXCEPT of a field of a struct", name)
+    return shown
 
 
 def _in_aggregate(node: exp.Expr) -> bool:
@@ -152,6 +163,8 @@ def check_calls(
         if isinstance(node, exp.Array):
             # sqlglot reads `array(1, 2)[0]` as an array of its index.
             raise binding.unimplemented("an index right behind array(…)", node)
+        if isinstance(node, exp.Cast):
+            _check_cast(node, binding)
         if isinstance(node, exp.QueryTransform):
             raise binding.unimplemented("TRANSFORM … USING", node)
         if isinstance(node, _SUBQUERIES) and not _is_list(node):
@@ -176,6 +189,20 @@ def check_calls(
                 continue
             in_window = windows and _in_window(node)
             _check_call(name, node, binding, aggregates=aggregates or in_window)
+
+
+def _check_cast(cast: exp.Cast, binding: Binding) -> None:
+    if cast.to.is_type("time"):
+        # sqlglot would write another type for it.
+        raise binding.unimplemented("the type TIME", cast)
+    literal = cast.this
+    named = isinstance(literal, exp.Literal) and literal.name.strip().lower() in _MOMENTS
+    if named and cast.to.is_type(
+        "date", "timestamp", "timestamptz", "timestampltz", "timestampntz"
+    ):
+        raise binding.not_incremental(
+            f"'{literal.name}' is another moment each time it is read.", cast
+        )
 
 
 def _in_window(node: exp.Expr) -> bool:

@@ -10,7 +10,7 @@ from streamtables.compiler.algebra import Node, Scan, ScanColumn
 from streamtables.compiler.frontend.binding import Binding, renamed
 from streamtables.compiler.frontend.constants import bind_values, no_from
 from streamtables.compiler.frontend.dialect import span_of
-from streamtables.compiler.frontend.from_parts import FromClause
+from streamtables.compiler.frontend.from_parts import FromClause, with_condition
 from streamtables.compiler.frontend.generators import is_generator, with_table_function
 from streamtables.compiler.frontend.joins import join_clauses
 from streamtables.compiler.frontend.lateral import join_lateral
@@ -136,20 +136,41 @@ def _as_many_names(columns: tuple[Visible, ...]) -> str:
 def _lateral(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
     item = join.this
     if not isinstance(item.this, exp.Subquery):
-        return with_table_function(clause, item, binding)
+        return _beside_generator(clause, join, binding)
     query = item.this.unnest()
     assert isinstance(query, exp.Query)
+    if join.side == "LEFT" and join.args.get("on") == exp.true() and not _reads_a_table(query):
+        raise binding.unimplemented("LEFT JOIN LATERAL of what reads no table", join)
     bound = binding.bind_query(query, binding.inside(clause.scope))
     alias = (item.alias,) if item.alias else ()
     node, relation = _with_column_aliases(bound.node, Relation(alias, bound.columns), item, binding)
     return join_lateral(clause, join, relation, node, binding)
 
 
+def _reads_a_table(query: exp.Query) -> bool:
+    """Whether a query reads more than the row beside it; Spark forgets LEFT where it does not."""
+    return any(isinstance(item.this, exp.Identifier) for item in query.find_all(exp.Table))
+
+
+def _beside_generator(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
+    """Return FROM beside the rows that a function makes of each of its rows."""
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    on = join.args.get("on")
+    shaped = kind in ("SEMI", "ANTI") or join.args.get("using") or join.method
+    # Without ON, Spark drops rows of which nothing is made, as if LEFT were not there; with ON
+    # TRUE it keeps them.  The parser tells us the same of both.
+    if side or shaped:
+        words = " ".join(word for word in (join.method, side, kind, "JOIN") if word)
+        raise binding.unimplemented(f"{words} of a table function", join)
+    made = with_table_function(clause, join.this, binding)
+    return with_condition(made, on, binding) if on is not None else made
+
+
 def _join(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
     if isinstance(join.this, exp.Lateral):
         return _lateral(clause, join, binding)
     if isinstance(join.this, exp.Table) and is_generator(join.this.this):
-        return with_table_function(clause, join.this, binding)
+        return _beside_generator(clause, join, binding)
     right = _item(join.this, binding)
     for nested in join.this.args.get("joins", []):
         right = _join(right, nested, binding)

@@ -35,16 +35,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 AGGREGATES = _words(
-    """any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate
-    approx_top_k_combine array_agg avg bit_and bit_or bit_xor bitmap_and_agg
-    bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set corr count
-    count_if count_min_sketch covar_pop covar_samp every first first_value grouping grouping_id
-    histogram_numeric hll_sketch_agg hll_union_agg kurtosis last last_value listagg max max_by
+    """any any_value approx_count_distinct approx_percentile approx_top_k
+    approx_top_k_accumulate approx_top_k_combine array_agg avg bit_and bit_or bit_xor
+    bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list
+    collect_set corr count count_if count_min_sketch covar_pop covar_samp every first
+    first_value grouping grouping_id histogram_numeric hll_sketch_agg hll_union_agg
+    kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint
+    kll_sketch_agg_double kll_sketch_agg_float kurtosis last last_value listagg max max_by
     mean measure median min min_by mode percentile percentile_approx percentile_cont
-    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
-    regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop stddev_samp
-    string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
-    var_pop var_samp variance vector_avg vector_sum"""
+    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
+    regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop
+    stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg
+    try_avg try_sum tuple_intersection_agg_double tuple_intersection_agg_integer
+    tuple_sketch_agg_double tuple_sketch_agg_integer tuple_union_agg_double
+    tuple_union_agg_integer var_pop var_samp variance vector_avg vector_sum"""
 )
 """Functions that turn many rows into one value."""
 
@@ -64,15 +68,19 @@ SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
 ONE_ARGUMENT = _words("sum avg mean min max count_if bool_and bool_or every some any")
 """Aggregates of exactly one value."""
 
+TWO_ARGUMENTS = frozenset({"max_by", "min_by"})
+"""Aggregates of a value and an order; with a third argument Spark gives an array."""
+
 MAINTAINED_AGGREGATES = (
     FIRST
     | LAST
     | COLLECTIONS
     | FLOATING
     | ONE_ARGUMENT
+    | TWO_ARGUMENTS
     | _words(
         """approx_count_distinct bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg
-        bitmap_or_agg count listagg string_agg max_by median min_by mode percentile percentile_cont
+        bitmap_or_agg count listagg string_agg median mode percentile percentile_cont
         percentile_disc regr_count try_avg try_sum"""
     )
 )
@@ -98,11 +106,14 @@ GENERATORS = _words(
 """Functions that turn one row into many."""
 
 NONDETERMINISTIC = _words(
-    """input_file_block_length input_file_block_start input_file_name java_method
+    """aes_encrypt input_file_block_length input_file_block_start input_file_name java_method
     monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id
     try_reflect uniform uuid python_worker_logs"""
 )
 """Functions that may give another answer each time."""
+
+WITH_UNIT = _words("dateadd date_add datediff date_diff timediff timestampadd timestampdiff")
+"""Functions whose first of three arguments is the name of a unit."""
 
 CLOCK = _words(
     """curdate current_date current_time current_timestamp localtimestamp now unix_timestamp"""
@@ -149,7 +160,7 @@ _FIXED_TYPES: dict[SqlType, str] = {
 def known_functions() -> frozenset[str]:
     """Return the names of all functions that Spark has."""
     text = files("streamtables.compiler.frontend").joinpath("spark_functions.txt").read_text()
-    return frozenset(text.split())
+    return frozenset(text.split()) | WITH_UNIT
 
 
 @cache

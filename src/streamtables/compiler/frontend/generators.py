@@ -79,6 +79,8 @@ def _generate(
             hint=f"Give {len(made)} names.",
         )
     made = made or [(name, UNKNOWN) for name in names]
+    if not made:
+        raise binding.unimplemented(f'"{function}" of a value whose type is not known', call)
     shown = tuple(
         Visible(wanted, binding.namer.fresh(wanted), type_)
         for wanted, (_, type_) in zip(names or [name for name, _ in made], made, strict=True)

@@ -18,9 +18,10 @@ from streamtables.compiler.algebra import (
     Projection,
     UnionAll,
 )
+from streamtables.compiler.algebra.expressions import null_of
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.probes import with_column
-from streamtables.compiler.types import BIGINT, INT, UNKNOWN, SqlType
+from streamtables.compiler.types import BIGINT, INT, SqlType
 
 Sets = list[tuple[exp.Expr, ...]]
 
@@ -135,10 +136,7 @@ def _branch(
 
 
 def _group_value(name: str, chosen: frozenset[str], prepared: Node) -> exp.Expr:
-    if name in chosen:
-        return column(name)
-    type_ = prepared.type_of(name)
-    return exp.null() if type_ == UNKNOWN else exp.cast(exp.null(), type_, dialect="spark")
+    return column(name) if name in chosen else null_of(prepared.type_of(name))
 
 
 def _grouping(name: str, asked: tuple[str, ...], chosen: frozenset[str]) -> Projection:

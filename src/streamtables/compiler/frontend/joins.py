@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Node, Project, Projection, UnionAll
+from streamtables.compiler.algebra.expressions import null_of
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.expressions import bind_expression, conjuncts
 from streamtables.compiler.frontend.from_parts import FromClause, check_conditions, with_condition
 from streamtables.compiler.frontend.probes import Conditions, existence, left_join, with_column
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.typing import type_of
-from streamtables.compiler.types import UNKNOWN
 
 
 def join_clauses(
@@ -69,14 +69,10 @@ def _full_join(left: Node, right: Node, conditions: Conditions, binding: Binding
     names = [(item, side) for side in (left, right) for item in side.columns]
     rows = Project(matched, tuple(Projection(i.name, column(i.name), i.type) for i, _ in names))
     padded = tuple(
-        Projection(item.name, _null(item.type) if side is left else column(item.name), item.type)
+        Projection(item.name, null_of(item.type) if side is left else column(item.name), item.type)
         for item, side in names
     )
     return UnionAll((rows, Project(alone, padded)))
-
-
-def _null(type_: str) -> exp.Expr:
-    return exp.null() if type_ == UNKNOWN else exp.cast(exp.null(), type_, dialect="spark")
 
 
 def _existence_join(

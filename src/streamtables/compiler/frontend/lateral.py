@@ -19,7 +19,9 @@ def join_lateral(
     """Return FROM beside a bound subquery whose free columns are those of FROM."""
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
     if side not in ("", "LEFT") or kind in ("SEMI", "ANTI") or join.args.get("using"):
-        raise binding.unimplemented(f"{side} {kind} JOIN LATERAL".replace("  ", " "), join)
+        words = " ".join(word for word in (side, kind, "JOIN LATERAL") if word)
+        using = " with USING" if join.args.get("using") else ""
+        raise binding.unimplemented(words + using, join)
     node = clause.joined(binding)
     right, conditions = right_side(node, inner, binding)
     scope = clause.scope.beside(Scope.of(relation))

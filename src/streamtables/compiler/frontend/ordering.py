@@ -94,8 +94,6 @@ def _number(clause: exp.Expr | None, binding: Binding) -> int | None:
     if clause is None:
         return None
     value = clause.expression.unnest()
-    if isinstance(value, exp.Column) and value.name.lower() == "all":
-        return None
     if not (isinstance(value, exp.Literal) and value.name.isdigit()):
         raise SqlTypeError(
             "LIMIT and OFFSET take a whole number",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from streamtables.compiler.frontend.dialect import VerbatimSpark
-from streamtables.compiler.frontend.functions import fixed_type
+from streamtables.compiler.frontend.functions import WITH_UNIT, fixed_type
 from streamtables.compiler.types import (
     BINARY,
     BOOLEAN,
@@ -85,6 +85,8 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
             return BINARY
         case exp.DPipe() | exp.Trim() | exp.Substring() | exp.Concat():
             return _text(expression, columns)
+        case exp.Collate():
+            return _collated(expression.expression)
         case exp.Anonymous():
             return _call(expression, columns)
         case exp.Extract():
@@ -102,8 +104,13 @@ def _text(expression: exp.Expr, columns: Types) -> SqlType:
     for part in expression.iter_expressions():
         found = type_of(part, columns)
         if found == UNKNOWN or is_collated(found):
-            return UNKNOWN
+            return found
     return STRING
+
+
+def _collated(text: exp.Expr | None) -> SqlType:
+    """Return the type of text under a collation that is named, with or without quotes."""
+    return normal_type(f"string collate {text.name if text is not None else ''}")
 
 
 def cast_type(cast: exp.Cast) -> SqlType:
@@ -206,6 +213,10 @@ def _widest(values: list[exp.Expr], columns: Types) -> SqlType:
 def _call(call: exp.Anonymous, columns: Types) -> SqlType:
     name = str(call.this).lower()
     arguments = call.expressions
+    if name == "collate" and len(arguments) == 2:
+        return _collated(arguments[1])
+    if name in WITH_UNIT and len(arguments) == 3:
+        return SqlType("bigint") if name.endswith("diff") else UNKNOWN
     if name in _WIDEST:
         return _widest(arguments, columns)
     if name in _SAME_AS_FIRST and arguments:

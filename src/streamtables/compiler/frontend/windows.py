@@ -32,6 +32,8 @@ from streamtables.errors import SqlTypeError
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 _BY_POSITION = frozenset({"row_number", "ntile", "lag", "lead", "nth_value"})
 _BY_POSITION |= functions.FIRST | functions.LAST
+_TIED = functions.TWO_ARGUMENTS | {"mode"}
+"""Calls for which rows can be equally good; over groups the ties are broken, here they are not."""
 _COLLECTED = functions.ORDER_DEPENDENT - _BY_POSITION
 _TYPES: dict[str, SqlType] = {
     "row_number": INT,
@@ -162,6 +164,8 @@ class _Spec:
         binding: Binding,
     ) -> _Spec:
         """Return the call in a form whose answer follows from the rows alone."""
+        if self.name in _TIED:
+            raise binding.unimplemented(f'"{self.name}" as a window function', self.place)
         if (self._adds_up_floats(types) or self.name in _COLLECTED) and not self.by_rows:
             if self.order:
                 raise binding.unimplemented(
