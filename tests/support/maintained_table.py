@@ -229,9 +229,10 @@ def check_nothing_changes(plan: Plan, database: Database) -> None:
 
 
 def _typed_null(item: StateColumn) -> str:
-    """Return NULL in the type of a state column; of an extremum in that of what it is taken from."""
-    null = f"CAST(NULL AS {item.type})" if item.kind == "sum" else f'"{item.plus}"'
-    return f'{null} AS "{item.name}"'
+    """Return NULL in the type of a state column; of an extremum in that which DuckDB gave it."""
+    if item.kind == "sum":
+        return f'CAST(NULL AS {item.type}) AS "{item.name}"'
+    return f'(SELECT "{item.name}" FROM "{STORED}" LIMIT 0) AS "{item.name}"'
 
 
 def _counted(rows: pa.Table) -> Counter[tuple[Any, ...]]:

@@ -54,7 +54,7 @@ def combine_state(contributions: pa.Table, stored: pa.Table, state: StateShape) 
     if below:
         raise damaged(below)
     extremes = {
-        item.name: _improved(item, contributions, stored.column(item.name).take(partners), sums)
+        item.name: _improved(item, contributions, _old(item, stored, partners), sums)
         for item in state.states
         if item.kind != "sum"
     }
@@ -117,6 +117,12 @@ def _moved(
     return total
 
 
+def _old(item: StateColumn, stored: pa.Table, partners: pa.Array) -> pa.ChunkedArray:
+    """Return the stored extremum of each group, in a type that kernels compare."""
+    values = stored.column(item.name)
+    return values.cast(spark_type(values.type)).take(partners)
+
+
 @dataclass(frozen=True)
 class _Extremum:
     """The new extremum of each group, and the groups of which it is not known."""
@@ -128,14 +134,13 @@ class _Extremum:
 def _improved(
     item: StateColumn,
     contributions: pa.Table,
-    stored: pa.ChunkedArray,
+    old: pa.ChunkedArray,
     sums: Mapping[str, pa.ChunkedArray],
 ) -> _Extremum:
     """Return the extremum after the change; where there is no value, it is NULL."""
     assert item.minus is not None
     assert item.count is not None
-    kind = spark_type(stored.type)
-    old = stored.cast(kind)
+    kind = old.type
     plus = contributions.column(item.plus).cast(kind)
     minus = contributions.column(item.minus).cast(kind)
     empty = pc.equal(sums[item.count], 0)
@@ -148,9 +153,7 @@ def _improved(
     )
 
 
-def _is_as_good(
-    value: pa.ChunkedArray, than: pa.ChunkedArray, kind: StateKind
-) -> pa.ChunkedArray:
+def _is_as_good(value: pa.ChunkedArray, than: pa.ChunkedArray, kind: StateKind) -> pa.ChunkedArray:
     """Whether a value is there and no worse than another; than NULL it is no worse."""
     compared = pc.less_equal(value, than) if kind == "min" else pc.greater_equal(value, than)
     return pc.and_(pc.is_valid(value), pc.fill_null(compared, True))

@@ -368,11 +368,16 @@ def _contributions(aggregate: Aggregate, parts: list[_Parts]) -> Node:
     rows = AggregateCall(ROWS, "sum", (column(WEIGHT),), (BIGINT,), None, BIGINT)
     calls = (rows, *(call for part in parts for call in part.contributed))
     changes = changes_of(aggregate.input)
-    if any(map(is_extremum, aggregate.calls)) and not isinstance(changes, Net):
-        changes = Net(changes)
+    if any(map(is_extremum, aggregate.calls)):
+        changes = _netted(changes)
     unit = Unfold(Repeat(changes))
     summed = Aggregate(unit, aggregate.group, calls)
     return _zeros_for_nulls(summed, aggregate.group)
+
+
+def _netted(changes: Node) -> Node:
+    """Return changes whose rows were all there, before or after."""
+    return changes if isinstance(changes, Net) else Net(changes)
 
 
 def _zeros_for_nulls(summed: Aggregate, group: tuple[str, ...]) -> Node:

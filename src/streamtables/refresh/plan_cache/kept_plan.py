@@ -77,7 +77,9 @@ class KeptPlan:
         """The program that computes the stored rows of groups anew, by their keys."""
         limits = self._limits
         part = f"lost-groups-{limits.join_inputs}-{limits.scans}"
-        return self._program(part, lambda: self._restricted(frozenset(self.tree.tables)).lost_groups)
+        return self._program(
+            part, lambda: self._restricted(frozenset(self.tree.tables)).lost_groups
+        )
 
     def changes(self, changed: frozenset[str], *, small: bool) -> Program:
         """Return the program of a refresh in which only these tables changed.
