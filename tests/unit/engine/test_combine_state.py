@@ -127,7 +127,9 @@ def test_new_gone_null_and_lost_groups_are_told_apart():
         ("new", 4, 1, 1),
         ("empty", None, 0, 1),
     ]
-    assert copied_rows(found, shape()).column("low").to_pylist() == [3, 4, None]
+    copied = copied_rows(found, shape())
+    assert copied is not None
+    assert copied.column("low").to_pylist() == [3, 4, None]
 
 
 def test_the_one_row_of_a_global_extremum_stays_when_the_table_empties():

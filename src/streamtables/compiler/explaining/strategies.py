@@ -23,7 +23,6 @@ from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.maintenance.stored_state import (
     as_aggregate,
-    is_additive,
     is_extremum,
     is_kept,
 )

@@ -58,7 +58,6 @@ from streamtables.compiler.types import (
     is_integer,
 )
 
-
 StateKind = Literal["sum", "min", "max"]
 
 
