@@ -70,12 +70,15 @@ class Golden:
 
 def _maintenance(plan: Plan) -> str:
     kept = plan.maintenance
-    program = kept.restricted_to(frozenset(plan.tables), small=True).answer
+    programs = kept.restricted_to(frozenset(plan.tables), small=True)
     stored = ", ".join(
         f"{name} {type_}" for name, type_ in kept.layout.visible + kept.layout.hidden
     )
     reason = f"-- {kept.form}: {form_reason(kept)}"
-    return f"{reason}\n-- stored: {stored}\n{_program_text(program)}"
+    text = f"{reason}\n-- stored: {stored}\n{_program_text(programs.answer)}"
+    if kept.state is None or not kept.state.has_extremes:
+        return text
+    return f"{text}\n-- lost groups\n{_program_text(programs.lost_groups)}"
 
 
 def _program_text(program: Program) -> str:

@@ -52,7 +52,10 @@ def _aggregates() -> str:
     listed = ", ".join(f"`{name}`" for name in sql_support().aggregates)
     return (
         f"## Aggregates\n\n{listed}; each with DISTINCT and with FILTER. COUNT, SUM and AVG of exact\n"
-        "numbers at the root are kept by adding to a stored state; the others compute the groups that\n"
+        "numbers at the root are kept by adding to a stored state. MIN and MAX of integers, decimals, dates,\n"
+        "timestamps, booleans and plain text at the root are kept beside them: the stored value improves with\n"
+        "rows that come, and only a group of which a row as good went is computed again (every touched group\n"
+        "when a change is too large for the driver). The others compute the groups that\n"
         "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, the values are added in\n"
         "the order of their size, so that the last digits follow from the rows alone. Variances and\n"
         "their kin may stand at the root only."

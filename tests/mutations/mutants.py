@@ -7,6 +7,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from sqlglot import exp
 
@@ -47,6 +49,7 @@ from streamtables.compiler.maintenance import forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.rewrites import before_from_after, prune_columns
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
+from streamtables.engine import combine_state
 
 
 class Patches:
@@ -94,6 +97,11 @@ COUNTED_MATCHES = "SELECT r.a, max(u.b) AS m FROM r LEFT JOIN u ON r.a = u.a GRO
 GROUPED_JOIN = "SELECT r.a, max(u.b) AS m FROM r JOIN u ON r.a = u.a GROUP BY r.a"
 STATE_OF_MATCHES = """SELECT a, count(*) AS n FROM r
     WHERE EXISTS (SELECT 1 FROM u WHERE u.a = r.a AND u.b > 0) GROUP BY a"""
+
+
+EXTREMES = "SELECT a, min(b) AS l, max(b) AS h, count(b) AS n FROM u GROUP BY a"
+EXTREMES_OF_PAIRS = """SELECT x.a % 2 AS g, max(x.b * y.b) AS m, min(x.b - y.b) AS n
+    FROM u AS x JOIN u AS y ON x.a = y.a GROUP BY x.a % 2"""
 
 
 def mutant(name: str, query: str) -> Callable[[Callable[[Patches], None]], None]:
@@ -283,6 +291,71 @@ def _(patch: Patches) -> None:
         return query
 
     patch.rule(render, Repeat, wrong)
+
+
+@mutant("an extremum is taken from rows that only seem to come", EXTREMES_OF_PAIRS)
+def _(patch: Patches) -> None:
+    patch.function(stored_state, "_netted", lambda changes: changes)
+
+
+@mutant("values that went count as values that came", EXTREMES)
+def _(patch: Patches) -> None:
+    right = stored_state._signed
+    other = {exp.GT: exp.LT, exp.LT: exp.GT}
+    patch.function(stored_state, "_signed", lambda call, sign: right(call, other[sign]))
+
+
+@mutant("a greatest value is kept as a least one", EXTREMES)
+def _(patch: Patches) -> None:
+    right = stored_state._extremum_parts
+
+    def wrong(*arguments: Any) -> Any:
+        parts = right(*arguments)
+        kept, count = parts.states
+        return replace(parts, states=(replace(kept, kind="min"), count))
+
+    patch.function(stored_state, "_extremum_parts", wrong)
+
+
+@mutant("an extremum that went stays", EXTREMES)
+def _(patch: Patches) -> None:
+    right = combine_state._improved
+
+    def wrong(*arguments: Any) -> Any:
+        found = right(*arguments)
+        return replace(found, lost=pc.and_(found.lost, False))
+
+    patch.function(combine_state, "_improved", wrong)
+
+
+@mutant("a value as good as the extremum takes nothing with it", EXTREMES)
+def _(patch: Patches) -> None:
+    def wrong(value: pa.ChunkedArray, than: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+        compared = pc.less(value, than) if kind == "min" else pc.greater(value, than)
+        return pc.and_(pc.is_valid(value), pc.fill_null(compared, True))
+
+    patch.function(combine_state, "_is_as_good", wrong)
+
+
+@mutant("the extremum of no values is the last one", EXTREMES)
+def _(patch: Patches) -> None:
+    right = combine_state._improved
+
+    def wrong(item: Any, contributions: pa.Table, stored: Any, sums: Any) -> Any:
+        some = {name: pc.add(values, 1) for name, values in sums.items()}
+        return right(item, contributions, stored, some)
+
+    patch.function(combine_state, "_improved", wrong)
+
+
+@mutant("lost groups are computed as they were before", EXTREMES)
+def _(patch: Patches) -> None:
+    right = forms.ChangedTables._filled
+
+    def wrong(programs: forms.ChangedTables, keys: Keys | None) -> Node:
+        return at("before", right(programs, keys))
+
+    patch.function(forms.ChangedTables, "_filled", wrong)
 
 
 @mutant("the columns of a DISTINCT are pruned like those of a projection", DISTINCT)

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 import duckdb
+import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
@@ -198,6 +199,10 @@ class Database:
             # A bug of DuckDB's, after which it answers nothing more.
             self._store.broken = True
             raise
+
+    def arrow(self, sql: str) -> pa.Table:
+        """Run a statement and return its rows as Arrow does, as they come from Spark."""
+        return self._connection.sql(sql).to_arrow_table()
 
     def _optimised(self, sql: str, values: Sequence[Any]) -> list[Row]:
         """Run a statement whose plain plan is a product of all its tables."""

@@ -6,27 +6,43 @@ defining query, without a session.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.statement import Program
-from streamtables.compiler.maintenance import ChangedTables
+from streamtables.compiler.maintenance import ChangedTables, StateColumn
 from streamtables.compiler.plan import Plan
+from streamtables.engine.combine_state import combine_state
 from tests.support import driver_state
 from tests.support.bags import Bag, bag_of, canonical
+from tests.support.driver_state import Groups
 from tests.support.duckdb_oracle import Change, Database, SummedDeltas, net_changes
 
 STORED = "__st_now_stored"
 STATE = "__st_now_state"
+LOST = "__st_now_lost"
 
 Way = tuple[Literal["read", "derived"], bool]
 """How `before` is had, and whether changes arrive netted on the columns that are read."""
 
 WAYS: tuple[Way, ...] = (("derived", False), ("read", False), ("derived", True), ("read", True))
+
+
+@dataclass(frozen=True)
+class Made:
+    """The rows of the groups that changed, and the keys of all those groups."""
+
+    group: tuple[tuple[str, str], ...]
+    keys: set[tuple[Any, ...]]
+    rows: list[tuple[Any, ...]]
 
 
 class MaintainedTable:
@@ -49,8 +65,10 @@ class MaintainedTable:
         self._show_changes(netted=way[1])
         programs = _programs(self.plan, changed, way)
         delta = self._run(programs.whole_delta)
+        state = programs.table.state
+        made = self._made(programs) if state is not None and (parts or state.has_extremes) else None
         if parts:
-            self._check_parts(programs, delta)
+            self._check_parts(programs)
         stored: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for row in self.rows:
             stored.setdefault(_key(row), []).append(row)
@@ -64,12 +82,14 @@ class MaintainedTable:
                     same.pop()
         self.rows = [row for rows in stored.values() for row in rows]
         self.database.replace_rows(STORED, self.rows)
+        if made is not None:
+            self._check_made(made)
         return delta
 
-    def _check_parts(self, programs: ChangedTables, delta: Sequence[Sequence[Any]]) -> None:
+    def _check_parts(self, programs: ChangedTables) -> None:
         """Run what the engine runs when little changed, beside the one statement for all."""
         if programs.table.state is not None:
-            self._check_state(programs, delta)
+            pass
         elif programs.table.chain is not None:
             self._run(programs.new_groups)
         else:
@@ -77,26 +97,64 @@ class MaintainedTable:
         if programs.touched is not None:
             self._run(programs.touched_groups)
 
-    def _check_state(self, programs: ChangedTables, delta: Sequence[Sequence[Any]]) -> None:
-        """Rows made from state on the driver are those that are stored afterwards."""
+    def _check_made(self, made: Made) -> None:
+        """Rows made from state on the driver are those that are stored afterwards, no others."""
+        columns = self.plan.maintenance.layout.columns
+        places = [columns.index(shown) for _, shown in made.group]
+        touched = [row for row in self.rows if _key([row[i] for i in places]) in made.keys]
+        assert Counter(map(_loose_key, touched)) == Counter(map(_loose_key, made.rows)), (
+            f"made from state: {made.rows}\nstored: {touched}\nquery: {self.plan.sql}"
+        )
+
+    def _made(self, programs: ChangedTables) -> Made:
+        """Return the rows of the groups that changed, made from state as the engine does."""
         state, table = programs.table.state, programs.table
         assert state is not None
         contributions = self._named(programs.contributions)
         stored = [dict(zip(table.layout.columns, row, strict=True)) for row in self.rows]
-        groups = driver_state.combined(state, contributions, stored)
-        types = ", ".join(f'CAST(NULL AS {item.type}) AS "{item.name}"' for item in state.states)
+        groups, lost = driver_state.combined(state, contributions, stored)
+        if state.has_extremes:
+            self._check_kernels(programs, groups, lost)
         shown = "".join(f'"{inner}", ' for inner, _ in state.group)
         source = _one_text(programs.contributions)
+        types = ", ".join(_typed_null(item) for item in state.states)
         self.database.make(STATE, f"SELECT {shown}{types} FROM ({source}) LIMIT 0")
         self.database.replace_rows(STATE, groups)
         made = self._run(table.state_rows)
-        added = {_loose_key(row[:-1]) for row in delta if row[-1] > 0}
-        kept = {_loose_key(row) for row in self.rows}
-        assert all(_loose_key(row) in added | kept for row in made), f"{made}\n{delta}"
         width = len(state.visible)
         for group, row in zip(groups, made, strict=True):
             copy = driver_state.copied(state, group)
             assert copy is None or _key(copy) == _key(row[:width])
+        names = [inner for inner, _ in state.group]
+        keys = {_key([row[name] for name in names]) for row in contributions}
+        anew = self._lost_rows(programs, lost, shown, source) if lost else []
+        return Made(state.group, keys, [*made, *anew])
+
+    def _lost_rows(
+        self, programs: ChangedTables, lost: Sequence[Sequence[Any]], shown: str, source: str
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of groups that the state does not tell, by the program for them."""
+        if shown:
+            self.database.make(LOST, f"SELECT {shown.rstrip(', ')} FROM ({source}) LIMIT 0")
+            self.database.replace_rows(LOST, lost)
+        rows = self._run(programs.lost_groups)
+        assert len(rows) == len(lost), f"{rows} are not the rows of {lost}"
+        return rows
+
+    def _check_kernels(
+        self, programs: ChangedTables, groups: Groups, lost: Sequence[Sequence[Any]]
+    ) -> None:
+        """The engine's own kernels find the same groups, and the same ones lost."""
+        state = programs.table.state
+        assert state is not None
+        contributions = self.database.arrow(_one_text(programs.contributions))
+        stored = self.database.arrow(f'SELECT * FROM "{STORED}"')
+        found = combine_state(contributions, stored, state.shape)
+        names = [inner for inner, _ in state.group]
+        assert _counted(found.groups) == Counter(map(_number_key, groups))
+        if names:
+            assert _counted(found.lost.select(names)) == Counter(map(_number_key, lost))
+        assert found.lost.num_rows == len(lost)
 
     def _named(self, program: Program) -> list[dict[str, Any]]:
         rows = self._run(program)
@@ -168,6 +226,22 @@ def check_nothing_changes(plan: Plan, database: Database) -> None:
     assert table.refresh(frozenset(), ("derived", False)) == []
     every = frozenset((*plan.tables, CLOCK_TABLE))
     assert table.refresh(every, ("derived", False)) == []
+
+
+def _typed_null(item: StateColumn) -> str:
+    """Return NULL in the type of a state column; of an extremum in that which DuckDB gave it."""
+    if item.kind == "sum":
+        return f'CAST(NULL AS {item.type}) AS "{item.name}"'
+    return f'(SELECT "{item.name}" FROM "{STORED}" LIMIT 0) AS "{item.name}"'
+
+
+def _counted(rows: pa.Table) -> Counter[tuple[Any, ...]]:
+    return Counter(_number_key(tuple(row.values())) for row in rows.to_pylist())
+
+
+def _number_key(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Tell rows apart without the difference between integers and Arrow's decimals for them."""
+    return _loose_key([float(value) if type(value) is int else value for value in row])
 
 
 def _loose_key(row: Sequence[Any]) -> tuple[Any, ...]:

@@ -84,6 +84,12 @@ def form_reason(maintenance: Maintenance) -> str:
     if maintenance.chain is None:
         return "no aggregate or DISTINCT stands at the root, so the changed rows are computed"
     if maintenance.state is not None:
+        if maintenance.state.has_extremes:
+            return (
+                "sums and counts add up, least and greatest values improve; groups that lost one "
+                "are computed again, and all touched groups when a change is too large for the "
+                "driver"
+            )
         return "every aggregate at the root follows from sums and counts, which add up"
     if isinstance(maintenance.chain.keyed, TopK):
         return "the first rows are taken again, and compared with those that are stored"

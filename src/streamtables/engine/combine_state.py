@@ -1,11 +1,13 @@
-"""Adding contributions to stored state on the driver, by Arrow kernels.
+"""Putting contributions to stored state on the driver, by Arrow kernels.
 
-Only counts and exact sums are added here, checked for overflow as ANSI SQL demands; every other
-expression is Spark's.  Rows are paired by the binary image of their key.
+Counts and exact sums are added, checked for overflow as ANSI SQL demands; least and greatest values
+are compared, of types whose order is that of their bytes.  Every other expression is Spark's.  Rows
+are paired by the binary image of their key.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -14,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamtables.compiler.maintenance import ROWS, StateColumn, StateShape
+from streamtables.compiler.maintenance.stored_state import StateKind
 from streamtables.engine.arrow_image import row_codes
+from streamtables.engine.arrow_types import spark_type
 from streamtables.engine.integrity import damaged
 from streamtables.errors import QueryFailedError
 
@@ -26,27 +30,44 @@ class CombinedState:
     """The new state of the groups that live on; the names are those of the state."""
 
     groups: pa.Table
+    lost: pa.Table
+    """The groups, with the same columns, of which an extremum went: it has to be found again."""
 
 
 def combine_state(contributions: pa.Table, stored: pa.Table, state: StateShape) -> CombinedState:
-    """Return state + plus − minus for every group that the contributions name.
+    """Return the new state of every group that the contributions name.
+
+    A sum is state + plus − minus.  An extremum is the better one of state and plus, unless minus
+    is as good as the state and plus is not: then the group is lost.
 
     Raises:
         TableDamagedError: a group would have fewer than no rows.
         QueryFailedError: a sum no longer fits its type.
     """
     partners = _partners(contributions, stored, state)
-    columns = {inner: contributions.column(inner) for inner, _ in state.group}
-    for item in state.states:
-        columns[item.name] = _moved(item, contributions, stored, partners)
-    combined = pa.table(columns)
-    rows = combined.column(ROWS)
-    below = pc.sum(pc.less(rows, 0)).as_py() or 0
+    sums = {
+        item.name: _moved(item, contributions, stored, partners)
+        for item in state.states
+        if item.kind == "sum"
+    }
+    below = pc.sum(pc.less(sums[ROWS], 0)).as_py() or 0
     if below:
         raise damaged(below)
-    if state.single_row:
-        return CombinedState(combined)
-    return CombinedState(combined.filter(pc.greater(rows, 0)))
+    extremes = {
+        item.name: _improved(item, contributions, _old(item, stored, partners), sums)
+        for item in state.states
+        if item.kind != "sum"
+    }
+    columns = {inner: contributions.column(inner) for inner, _ in state.group}
+    for item in state.states:
+        columns[item.name] = sums[item.name] if item.name in sums else extremes[item.name].values
+    lost = _none_of(contributions.num_rows)
+    for extremum in extremes.values():
+        lost = pc.or_(lost, extremum.lost)
+    lives = pc.invert(_none_of(len(lost))) if state.single_row else pc.greater(sums[ROWS], 0)
+    combined = pa.table(columns)
+    kept = combined.filter(pc.and_(lives, pc.invert(lost)))
+    return CombinedState(kept, combined.filter(pc.and_(lives, lost)))
 
 
 def copied_rows(combined: CombinedState, state: StateShape) -> pa.Table | None:
@@ -94,6 +115,52 @@ def _moved(
     if item.minus is not None:
         total = _minus(total, contributions.column(item.minus).cast(kind), kind)
     return total
+
+
+def _old(item: StateColumn, stored: pa.Table, partners: pa.Array) -> pa.ChunkedArray:
+    """Return the stored extremum of each group, in a type that kernels compare."""
+    values = stored.column(item.name)
+    return values.cast(spark_type(values.type)).take(partners)
+
+
+@dataclass(frozen=True)
+class _Extremum:
+    """The new extremum of each group, and the groups of which it is not known."""
+
+    values: pa.ChunkedArray
+    lost: pa.ChunkedArray
+
+
+def _improved(
+    item: StateColumn,
+    contributions: pa.Table,
+    old: pa.ChunkedArray,
+    sums: Mapping[str, pa.ChunkedArray],
+) -> _Extremum:
+    """Return the extremum after the change; where there is no value, it is NULL."""
+    assert item.minus is not None
+    assert item.count is not None
+    kind = old.type
+    plus = contributions.column(item.plus).cast(kind)
+    minus = contributions.column(item.minus).cast(kind)
+    empty = pc.equal(sums[item.count], 0)
+    improves = _is_as_good(plus, old, item.kind)
+    values = pc.if_else(improves, plus, old)
+    # Equal values cannot be told apart: of two that were stored, one that goes loses the group.
+    goes = pc.and_(_is_as_good(minus, old, item.kind), pc.invert(improves))
+    return _Extremum(
+        pc.if_else(empty, pa.scalar(None, kind), values), pc.and_(goes, pc.invert(empty))
+    )
+
+
+def _is_as_good(value: pa.ChunkedArray, than: pa.ChunkedArray, kind: StateKind) -> pa.ChunkedArray:
+    """Whether a value is there and no worse than another; than NULL it is no worse."""
+    compared = pc.less_equal(value, than) if kind == "min" else pc.greater_equal(value, than)
+    return pc.and_(pc.is_valid(value), pc.fill_null(compared, True))
+
+
+def _none_of(count: int) -> pa.ChunkedArray:
+    return pa.chunked_array([np.zeros(count, dtype=bool)])
 
 
 def _zero(kind: pa.DataType) -> pa.Scalar:

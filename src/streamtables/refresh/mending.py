@@ -92,6 +92,8 @@ class Mend:
                 bind(spark, view_name(item.name, "after"), at)
             expected = run_large(spark, task.plan.stored)
             stored = read_version(spark, TableVersion(task.table.location, task.stored_version))
+            if set(expected.columns).difference(stored.columns):
+                raise NotSmall("the stored rows have other hidden columns")
             stored = stored.select(*map(identifier, expected.columns))
             different = different_rows(expected, stored, inexact=task.plan.facts.inexact)
             rows = fetch(different, limit)

@@ -35,6 +35,7 @@ from streamtables.refresh.results import Refresh
 from streamtables.refresh.small_way import SmallRefresh
 from streamtables.refresh.spark_way import SparkRefresh
 from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.stored_columns import OtherColumns
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 from streamtables.refresh.whole_way import WholeRefresh
@@ -113,10 +114,10 @@ class RefreshOne:
         recording.began()
         try:
             result = self._written(choice.decision, small, recording)
-        except HistoryGoneError as error:
+        except (HistoryGoneError, OtherColumns) as error:
             if choice.decision.mode == "full":
                 raise
-            self._lose_history(error)
+            self._need_rebuild(error)
             choice = self._chosen(None, recording)
             result = self._written(choice.decision, None, recording)
         reach("committed")
@@ -145,9 +146,12 @@ class RefreshOne:
         _log.debug("way chosen", extra={"fields": fields})
         return choice
 
-    def _lose_history(self, error: HistoryGoneError) -> None:
+    def _need_rebuild(self, error: HistoryGoneError | OtherColumns) -> None:
         """Changes alone cannot lead on: note why, so that the table is rebuilt."""
-        text = f"the change history does not lead on: {error.message}"
+        if isinstance(error, OtherColumns):
+            text = error.reason
+        else:
+            text = f"the change history does not lead on: {error.message}"
         self.task = replace(self.task, rebuild=text)
 
     def _small_changes(self, recording: Recording) -> Changes | None:
@@ -179,7 +183,7 @@ class RefreshOne:
             self.changes.require_same_columns(window, item.columns)
             return self.changes.small(window, item.columns)
         except HistoryGoneError as error:
-            self._lose_history(error)
+            self._need_rebuild(error)
             return TooLarge(error.message)
 
     def _written(

@@ -23,8 +23,12 @@ def prepare_changes(task: Task, *, small: bool) -> None:
         return
     for changed in islice(_likely_sets(task), _MOST_SETS):
         task.plan.changes(changed, small=small)
-    if small and facts.state is not None and facts.state.copied is None:
+    if not small or facts.state is None:
+        return
+    if facts.state.copied is None:
         _ = task.plan.state_rows
+    if facts.state.has_extremes:
+        _ = task.plan.lost_groups
 
 
 def _likely_sets(task: Task) -> Iterator[frozenset[str]]:

@@ -3,6 +3,7 @@
 changes     Arrow, netted on the columns that the query reads
 compute     one Spark query over them and the tables as they are after the change
 stored      the rows of the touched keys, by deltalake
+lost        groups whose stored state does not tell their new row: one more query, over them alone
 commit      by deltalake, compare-and-set; by Spark where too many files are touched
 """
 
@@ -15,10 +16,12 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from streamtables.catalog.models import JsonValue
 from streamtables.compiler.backend.statement import Program, view_name
-from streamtables.compiler.maintenance import STATE
+from streamtables.compiler.maintenance import LOST, STATE
 from streamtables.engine import small_hand
 from streamtables.engine.ahead import Ahead, bind_ahead
+from streamtables.engine.arrow_types import for_spark
 from streamtables.engine.binding import TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
@@ -31,8 +34,14 @@ from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.routes import APPLY
 from streamtables.refresh.small_write import SmallWrite
 from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.stored_columns import require_state
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
+
+COMBINE = "combine"
+"""The step in which stored rows are read and the change is put to their state."""
+LOST_GROUPS = "lost_groups"
+"""The fact of that step: how many groups had to be computed anew."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,7 @@ class SmallRefresh:
 
         Raises:
             NotSmall: a part is too large for the driver.
+            OtherColumns: the stored rows lack state.
         """
         with self._leased() as spark:
             return self._write(spark, self._computed(spark)).signed
@@ -61,16 +71,27 @@ class SmallRefresh:
 
         Raises:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
+            OtherColumns: the stored rows lack state; nothing happened.
         """
         with self._leased() as spark:
             result = self._computed(spark)
             reach("delta-computed")
-            with self.watch.step(APPLY, hand="deltalake") as facts:
-                try:
-                    return self._write(spark, result).run(spark, facts, self.notes)
-                except pa.ArrowException as error:
-                    # Nothing is written before the rows are ready, so Spark can take over.
-                    raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
+            try:
+                write = self._combined(spark, result)
+                with self.watch.step(APPLY, hand="deltalake") as facts:
+                    ready = write or self._write(spark, result)
+                    return ready.run(spark, facts, self.notes)
+            except pa.ArrowException as error:
+                # Nothing is written before the rows are ready, so Spark can take over.
+                raise NotSmall(f"Arrow cannot combine the rows: {error}") from error
+
+    def _combined(self, spark: Session, result: SmallResult) -> SmallWrite | None:
+        """Return the write where groups may be lost: computing them is no part of writing."""
+        state = self.task.plan.facts.state
+        if state is None or not state.has_extremes:
+            return None
+        with self.watch.step(COMBINE, hand="deltalake") as facts:
+            return self._write(spark, result, facts)
 
     def _leased(self) -> AbstractContextManager[Session]:
         profile: Profile = "bulk" if self.program.large else "quick"
@@ -96,18 +117,22 @@ class SmallRefresh:
         return self.task.plan.changes(self._changed, small=True)
 
     def _bind(self, spark: Session) -> None:
+        self._bind_after(spark, self.program)
+        bind_before(spark, self.task, self.program)
+        bind_clock(spark, self.task)
+        for name, rows in self.changes.items():
+            bind(spark, view_name(name, "changes"), rows)
+
+    def _bind_after(self, spark: Session, program: Program) -> None:
+        """Bind the tables after the change that a program reads."""
         for item in self.task.inputs:
             view = view_name(item.name, "after")
-            if not reads(self.program, view):
+            if not reads(program, view):
                 continue
             if (ahead := self.ahead.get(item.name)) is not None:
                 bind_ahead(spark, view, ahead)
             else:
                 bind(spark, view, TableVersion(item.location, item.version))
-        bind_before(spark, self.task, self.program)
-        bind_clock(spark, self.task)
-        for name, rows in self.changes.items():
-            bind(spark, view_name(name, "changes"), rows)
 
     def _small(self, spark: Session, program: Program) -> SmallResult:
         limit = self.around.settings.driver_result_rows_max
@@ -116,15 +141,18 @@ class SmallRefresh:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
         return result
 
-    def _write(self, spark: Session, result: SmallResult) -> SmallWrite:
+    def _write(
+        self, spark: Session, result: SmallResult, facts: dict[str, JsonValue] | None = None
+    ) -> SmallWrite:
         """Return the change of the stored rows, ready to be written."""
         task, form = self.task, self.task.plan.facts.form
         handle = small_hand.open_at(task.table.location, task.stored_version)
+        require_state(task.plan.facts, handle.schema.names)
         if form == "signed-rows":
             return SmallWrite(task, self.around, handle, result.rows)
         covered = self._covered(handle, result)
         state = form == "stored-state"
-        new = self._state_rows(spark, result.rows, covered.named) if state else result.rows
+        new = self._state_rows(spark, result.rows, covered.named, facts) if state else result.rows
         signed = small_hand.change_of_groups(handle, covered, new)
         return SmallWrite(task, self.around, handle, signed, covered)
 
@@ -146,13 +174,32 @@ class SmallRefresh:
         made = zip(self.program.steps, result.steps, strict=True)
         return next(rows for step, rows in made if step.wanted)
 
-    def _state_rows(self, spark: Session, contributions: pa.Table, touched: pa.Table) -> pa.Table:
-        """Return the new rows of the touched groups from their state."""
+    def _state_rows(
+        self,
+        spark: Session,
+        contributions: pa.Table,
+        touched: pa.Table,
+        facts: dict[str, JsonValue] | None,
+    ) -> pa.Table:
+        """Return the new rows of the touched groups: from their state, and of lost ones anew."""
         state = self.task.plan.facts.state
         assert state is not None
         combined = combine_state(contributions, touched, state)
-        copied = copied_rows(combined, state)
-        if copied is not None:
-            return copied
-        bind(spark, view_name(STATE, "now"), combined.groups)
-        return self._small(spark, self.task.plan.state_rows).rows
+        if facts is not None:
+            facts[LOST_GROUPS] = combined.lost.num_rows
+        made = copied_rows(combined, state)
+        if made is None:
+            bind(spark, view_name(STATE, "now"), combined.groups)
+            made = self._small(spark, self.task.plan.state_rows).rows
+        if not combined.lost.num_rows:
+            return made
+        anew = self._lost_rows(spark, combined.lost.select([inner for inner, _ in state.group]))
+        return pa.concat_tables([made, anew.select(made.column_names).cast(made.schema)])
+
+    def _lost_rows(self, spark: Session, keys: pa.Table) -> pa.Table:
+        """Return the rows of groups that have to be looked at as a whole."""
+        program = self.task.plan.lost_groups
+        self._bind_after(spark, program)
+        if keys.num_columns:
+            bind(spark, view_name(LOST, "now"), for_spark(keys))
+        return self._small(spark, program).rows

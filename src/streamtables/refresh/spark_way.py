@@ -18,6 +18,7 @@ from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.stored_columns import require_state
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 from streamtables.sources.changes import SharedChanges
@@ -101,7 +102,11 @@ class SparkRefresh:
         return read_version(spark, TableVersion(self.task.table.location, self.task.stored_version))
 
     def differential(self) -> Applied | Superseded:
-        """Compute the signed change of the stored rows, and write it."""
+        """Compute the signed change of the stored rows, and write it.
+
+        Raises:
+            OtherColumns: the stored rows lack state; nothing happened.
+        """
         task = self.task
         grows = self._only_grows()
         with self.around.sessions.lease(
@@ -111,7 +116,8 @@ class SparkRefresh:
                 self._bind_after(spark)
                 self._bind_changes(spark, added=grows)
                 stored = TableVersion(task.table.location, task.stored_version)
-                bind(spark, view_name(STORED, "now"), stored)
+                rows = bind(spark, view_name(STORED, "now"), stored)
+                require_state(task.plan.facts, rows.columns)
                 delta = task.plan.changes(task.changed_names, small=False)
                 bind_before(spark, task, delta)
                 signed = run_large(spark, delta)

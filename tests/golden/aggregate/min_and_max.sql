@@ -1,4 +1,4 @@
--- title: MIN and MAX look at the touched groups again
+-- title: MIN and MAX improve, and lost groups are looked at again
 -- sources: orders(id int, cust int, amount decimal(10,2)) key id
 SELECT cust, min(amount) AS low, max(amount) AS high
 FROM orders
@@ -153,27 +153,92 @@ FROM (
 WHERE
   `__st_weight` <> 0
 ---- maintenance
--- touched-groups: groups that changed are computed again: "min" looks at all rows of a group
--- stored: cust int, low decimal(10,2), high decimal(10,2)
--- step __st_keys_1
-SELECT DISTINCT
-  `cust`
-FROM (
-  SELECT
-    `cust`,
-    `__st_weight`
-  FROM `__st_changes_orders`
-) AS `t`
+-- stored-state: sums and counts add up, least and greatest values improve; groups that lost one are computed again, and all touched groups when a change is too large for the driver
+-- stored: cust int, low decimal(10,2), high decimal(10,2), __st_rows bigint, __st_min_2 decimal(10,2), __st_count_1 bigint, __st_max_3 decimal(10,2)
 -- answer
 SELECT
   `cust`,
+  CAST(coalesce(`__st_rows`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_rows`,
+  `__st_min_2_plus`,
+  `__st_min_2_minus`,
+  CAST(coalesce(`__st_count_1`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_count_1`,
+  `__st_max_3_plus`,
+  `__st_max_3_minus`
+FROM (
+  SELECT
+    `cust`,
+    sum(`__st_weight`) AS `__st_rows`,
+    min(`amount`) FILTER(WHERE
+      `__st_weight` > 0) AS `__st_min_2_plus`,
+    min(`amount`) FILTER(WHERE
+      `__st_weight` < 0) AS `__st_min_2_minus`,
+    sum(`__st_weight`) FILTER(WHERE
+      NOT (
+        `amount`
+      ) IS NULL) AS `__st_count_1`,
+    max(`amount`) FILTER(WHERE
+      `__st_weight` > 0) AS `__st_max_3_plus`,
+    max(`amount`) FILTER(WHERE
+      `__st_weight` < 0) AS `__st_max_3_minus`
+  FROM (
+    SELECT
+      `cust`,
+      `amount`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `cust`,
+        `amount`,
+        `__st_sign` AS `__st_weight`
+      FROM (
+        SELECT
+          `cust`,
+          `amount`,
+          CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+          explode(sequence(CAST(1 AS BIGINT), CAST(abs(`__st_weight`) AS BIGINT))) AS `__st_n`
+        FROM (
+          SELECT
+            `cust`,
+            `amount`,
+            `__st_weight`
+          FROM `__st_changes_orders`
+        ) AS `t`
+        WHERE
+          `__st_weight` <> 0
+      ) AS `s`
+    ) AS `t`
+  ) AS `t`
+  GROUP BY
+    `cust`
+) AS `t`
+-- lost groups
+-- answer
+WITH `__st_keys_1` AS (
+  SELECT DISTINCT
+    `cust`
+  FROM (
+    SELECT
+      `cust`
+    FROM `__st_now_lost`
+  ) AS `t`
+)
+SELECT
+  `cust`,
   `min` AS `low`,
-  `max` AS `high`
+  `max` AS `high`,
+  CAST(coalesce(`__st_rows`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_rows`,
+  `__st_min_2`,
+  CAST(coalesce(`__st_count_1`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_count_1`,
+  `__st_max_3`
 FROM (
   SELECT
     `cust`,
     min(`amount`) AS `min`,
-    max(`amount`) AS `max`
+    max(`amount`) AS `max`,
+    count(*) AS `__st_rows`,
+    min(`amount`) AS `__st_min_2`,
+    count(`amount`) AS `__st_count_1`,
+    max(`amount`) AS `__st_max_3`
   FROM (
     SELECT /*+ BROADCAST(`k`) */
       `t`.`cust`,

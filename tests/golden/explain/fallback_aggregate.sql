@@ -32,7 +32,7 @@ advice
   Cast the argument of "avg" to DECIMAL, if it is money or a measure with fixed digits.
     sums of floats depend on the order of rows, so touched groups are computed again
   Keep percentile(amount, 0.5), avg(price) in a stream table of its own.
-    sum(amount) could be kept by adding; beside the others all groups that changed are computed again
+    sum(amount) could be kept by stored state; beside the others all groups that changed are computed again
 ---- data
 tables: ["orders"]
 incremental: true
@@ -61,7 +61,7 @@ thresholds:
   {"name": "part3_max_scan_count", "limit": 60, "value": 1, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
 advice:
   {"code": "float-aggregate", "text": "Cast the argument of \"avg\" to DECIMAL, if it is money or a measure with fixed digits.", "reason": "sums of floats depend on the order of rows, so touched groups are computed again"}
-  {"code": "mixed-aggregates", "text": "Keep percentile(amount, 0.5), avg(price) in a stream table of its own.", "reason": "sum(amount) could be kept by adding; beside the others all groups that changed are computed again"}
+  {"code": "mixed-aggregates", "text": "Keep percentile(amount, 0.5), avg(price) in a stream table of its own.", "reason": "sum(amount) could be kept by stored state; beside the others all groups that changed are computed again"}
 form: "touched-groups"
 form_reason: "groups that changed are computed again: \"percentile\" does not follow from sums and counts"
 stored_columns: ["customer", "middle", "total", "mean"]

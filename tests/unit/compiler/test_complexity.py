@@ -19,6 +19,7 @@ GOLDEN = [
 
 ROWS = "O(changed rows)"
 MATCHES = "O(changed rows × matches)"
+LOST = "O(lost groups)"
 GROUPS = "O(touched groups)"
 PARTITIONS = "O(touched partitions)"
 PAIRS = "O(changed rows × rows)"
@@ -37,12 +38,14 @@ WHOLE = "O(whole)"
             "SELECT c.id, orders.id AS o FROM customers c LEFT JOIN orders ON customer = c.id",
             MATCHES,
         ),
-        ("SELECT note, max(id) AS m FROM orders GROUP BY note", GROUPS),
+        ("SELECT note, max(double(id)) AS m FROM orders GROUP BY note", GROUPS),
+        ("SELECT note, max(id) AS m FROM orders GROUP BY note", LOST),
+        ("SELECT max(id) AS m FROM orders", LOST),
         ("SELECT id, rank() OVER (PARTITION BY note ORDER BY id) AS r FROM orders", PARTITIONS),
         ("SELECT orders.id FROM orders JOIN customers c ON customer < c.id", PAIRS),
         ("SELECT id, rank() OVER (ORDER BY amount) AS r FROM orders", WHOLE),
         ("SELECT id FROM orders ORDER BY amount LIMIT 3", WHOLE),
-        ("SELECT max(id) AS m FROM orders", WHOLE),
+        ("SELECT max(double(id)) AS m FROM orders", WHOLE),
     ],
 )
 def test_the_worst_operator_on_the_way_decides(sql: str, orders: str):

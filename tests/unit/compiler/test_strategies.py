@@ -62,8 +62,18 @@ def test_each_input_says_how_its_rows_are_met():
     ("sql", "way", "reason"),
     [
         ("SELECT sum(amount) AS s FROM orders", "stored-state", "added to the stored sums"),
-        ("SELECT max(id) AS m FROM orders", "whole", "looks at all rows"),
-        ("SELECT note, max(id) AS m FROM orders GROUP BY note", "touched-groups", "looks at all"),
+        ("SELECT max(id) AS m FROM orders", "stored-state", "when it goes, all rows"),
+        (
+            "SELECT note, max(id) AS m FROM orders GROUP BY note",
+            "stored-state",
+            "a group that lost",
+        ),
+        ("SELECT max(score) AS m FROM customers", "whole", "looks at all rows"),
+        (
+            "SELECT name, max(score) AS m FROM customers GROUP BY name",
+            "touched-groups",
+            "looks at all",
+        ),
         (
             "SELECT name, sum(score) AS s FROM customers GROUP BY name",
             "touched-groups",
@@ -105,7 +115,7 @@ def test_thresholds_have_values_and_effects():
 
 
 def test_a_wide_statement_that_cannot_be_split_says_so():
-    kept = compiled("SELECT max(id) AS m FROM orders").maintenance
+    kept = compiled("SELECT max(score) AS m FROM customers").maintenance
     (_, scans) = thresholds(kept, Limits(join_inputs=8, scans=0))
     assert scans.crossed
     assert "no part that could be computed first" in scans.effect

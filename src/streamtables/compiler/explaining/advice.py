@@ -26,7 +26,7 @@ from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.maintenance.exactness import is_exact
-from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
+from streamtables.compiler.maintenance.stored_state import as_aggregate, is_kept
 from streamtables.compiler.plan_text import expression_text, short
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
@@ -149,7 +149,7 @@ def about_whole(nodes: list[Node]) -> Iterator[Advice]:
             case TopK(partition=()):
                 text = "Keep the rows without LIMIT, and take the first ones where they are read."
                 yield Advice("first-rows", text, f"{short(node)} is taken again from all rows")
-            case Aggregate(group=()) if not all(is_additive(call) for call in node.calls):
+            case Aggregate(group=()) if not all(is_kept(call) for call in node.calls):
                 text = "Aggregate by a group first, and over the groups in a second stream table."
                 yield Advice("whole-aggregate", text, f"{short(node)} looks at all rows")
             case Probe() if kind_of(node) == "whole":
@@ -177,12 +177,12 @@ def about_scalars(plan: Plan, nodes: list[Node]) -> Iterator[Advice]:
         if not isinstance(node, Aggregate) or node.group:
             continue
         below = chain is None or node is not chain.keyed
-        if below and all(is_additive(call) for call in node.calls):
+        if below and all(is_kept(call) for call in node.calls):
             yield Advice(
                 "whole-scalar",
                 f"Make a stream table of {short(node)}, and read it here.",
-                "below another operator it is computed from all rows; as a table it is kept by "
-                "adding",
+                "below another operator it is computed from all rows; as a table it is kept from "
+                "what changed",
             )
 
 
@@ -212,27 +212,27 @@ def about_floats(nodes: list[Node]) -> Iterator[Advice]:
 
 
 def about_mixed_aggregates(plan: Plan) -> Iterator[Advice]:
-    """Name aggregates that could be added up, were it not for others beside them."""
+    """Name aggregates that could be kept by stored state, were it not for others beside them."""
     calls = _calls_at_root(plan)
-    added = [_text(call) for call in calls if is_additive(call)]
-    others = [_text(call) for call in calls if not is_additive(call)]
+    added = [_text(call) for call in calls if is_kept(call)]
+    others = [_text(call) for call in calls if not is_kept(call)]
     if added and others:
         yield Advice(
             "mixed-aggregates",
             f"Keep {', '.join(others)} in a stream table of its own.",
-            f"{', '.join(added)} could be kept by adding; beside the others all groups that "
+            f"{', '.join(added)} could be kept by stored state; beside the others all groups that "
             "changed are computed again",
         )
 
 
 def about_having(plan: Plan) -> Iterator[Advice]:
-    """Say that a condition on groups keeps sums from being added up."""
+    """Say that a condition on groups keeps aggregates from being stored state."""
     chain, calls = plan.maintenance.chain, _calls_at_root(plan)
-    if chain is not None and chain.filtered and calls and all(map(is_additive, calls)):
+    if chain is not None and chain.filtered and calls and all(map(is_kept, calls)):
         yield Advice(
             "having",
             "Leave the condition on the groups out, and filter where the table is read.",
-            "groups that the condition hides have no stored sums, so touched groups are computed "
+            "groups that the condition hides have no stored state, so touched groups are computed "
             "again",
         )
 

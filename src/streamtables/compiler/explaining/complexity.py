@@ -2,6 +2,7 @@
 
     O(changed rows)             each changed row leads to at most one row of each table
     O(changed rows × matches)   it also leads to all rows that match it
+    O(lost groups)              the rows of groups whose least or greatest value may have gone
     O(touched groups)           all rows of the groups that it falls into are computed again
     O(touched partitions)       the same for the partitions of a window
     O(changed rows × rows)      it is compared with every row of another table
@@ -40,6 +41,7 @@ Class = Literal[
     "nothing",
     "O(changed rows)",
     "O(changed rows × matches)",
+    "O(lost groups)",
     "O(touched groups)",
     "O(touched partitions)",
     "O(changed rows × rows)",
@@ -154,6 +156,9 @@ def _met(part: Node, equal: set[str], place: str, *, asks_only: bool = False) ->
 
 def _through_keyed(table: Maintenance, node: Keyed) -> Cost:
     if table.state is not None and table.chain is not None and node is table.chain.keyed:
+        if table.state.has_extremes:
+            lost = "a group is computed again where its least or greatest value may have gone"
+            return Cost("O(lost groups)", f"what changed is put to the stored state; {lost}")
         return Cost("O(changed rows)", "what changed is added to the stored state")
     if isinstance(node, Window | TopK):
         return Cost("O(touched partitions)", f"{short(node)} is computed for touched partitions")

@@ -21,7 +21,11 @@ from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import is_exact
-from streamtables.compiler.maintenance.stored_state import as_aggregate, is_additive
+from streamtables.compiler.maintenance.stored_state import (
+    as_aggregate,
+    is_extremum,
+    is_kept,
+)
 from streamtables.compiler.plan_text import describe, expression_text
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.types import is_float
@@ -150,13 +154,28 @@ def _way(
     maintenance: Maintenance, node: Aggregate, call: AggregateCall, *, at_root: bool
 ) -> tuple[AggregateWay, str]:
     if at_root and maintenance.state is not None:
-        return "stored-state", "its change is added to the stored sums and counts"
+        return "stored-state", _how_kept(node, call)
     way: AggregateWay = "touched-groups" if node.group else "whole"
     if not at_root:
         return way, "it stands below another operator, and its old value is not stored"
-    if not is_additive(call):
-        return way, why_not_additive(call)
+    if not is_kept(call):
+        return way, why_not_kept(call)
     return way, why_no_state(maintenance)
+
+
+def _how_kept(node: Aggregate, call: AggregateCall) -> str:
+    """Return how the stored state of a call follows a change."""
+    if is_extremum(call):
+        lost = (
+            "a group that lost it is computed again"
+            if node.group
+            else "when it goes, all rows are looked at"
+        )
+        return f"the stored value improves with rows that come; {lost}"
+    added = "its change is added to the stored sums and counts"
+    if any(map(is_extremum, node.calls)):
+        return f"{added}; changes too large for the driver compute touched groups again"
+    return added
 
 
 def why_no_state(maintenance: Maintenance) -> str:
@@ -166,17 +185,18 @@ def why_no_state(maintenance: Maintenance) -> str:
         return "a condition hides some groups, whose state is not stored"
     aggregate = as_aggregate(maintenance.chain.keyed)
     for call in aggregate.calls if aggregate is not None else ():
-        if not is_additive(call):
-            return why_not_additive(call)
+        if not is_kept(call):
+            return why_not_kept(call)
     return "an expression stands between the groups and the output"
 
 
-def why_not_additive(call: AggregateCall) -> str:
+def why_not_kept(call: AggregateCall) -> str:
     """Return why an aggregate does not follow from its old value and the change."""
+    if call.function in ("min", "max"):
+        kind = call.argument_types[0] if call.argument_types else "this type"
+        return f'"{call.function}" of {kind} looks at all rows of a group'
     if call.distinct:
         return f'"{call.function}" of DISTINCT values'
-    if call.function in ("min", "max"):
-        return f'"{call.function}" looks at all rows of a group'
     if call.argument_types and is_float(call.argument_types[0]):
         return f'"{call.function}" of {call.argument_types[0]} has no exact sum to add to'
     return f'"{call.function}" does not follow from sums and counts'

@@ -1,6 +1,13 @@
 """How a stored result is kept up to date: its layout, and the programs that refresh it."""
 
-from streamtables.compiler.maintenance.forms import STATE, STORED, ChangedTables, Form, Maintenance
+from streamtables.compiler.maintenance.forms import (
+    LOST,
+    STATE,
+    STORED,
+    ChangedTables,
+    Form,
+    Maintenance,
+)
 from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
 from streamtables.compiler.maintenance.limits import Limits
 from streamtables.compiler.maintenance.stored_state import (
@@ -11,6 +18,7 @@ from streamtables.compiler.maintenance.stored_state import (
 )
 
 __all__ = [
+    "LOST",
     "ORDINALS",
     "ROWS",
     "STATE",

@@ -2,7 +2,7 @@
 
     signed rows      the signed changes of the rows themselves; right for every query
     touched groups   the rows of the touched groups, computed anew; old ones are found by key
-    stored state     the change of each group's sums and counts, added to the stored ones
+    stored state     the change of each group's sums, counts and extremes, put to the stored ones
 
 The last two need a keyed operator at the root; they read less, and are proven against the first.
 """
@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from streamtables.compiler.algebra import (
+    Aggregate,
     Keys,
     Negate,
     Net,
@@ -51,6 +52,9 @@ STORED = "stored"
 
 STATE = "state"
 """The name under which the new state of the touched groups is bound."""
+
+LOST = "lost"
+"""The name under which the keys of groups are bound whose state does not tell their new row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +154,8 @@ class ChangedTables:
         chain = self.table.chain
         if chain is None or not chain.keyed.key_columns:
             return None
-        if self.table.state is not None:
+        state = self.table.state
+        if state is not None and not state.has_extremes:
             # Exactly the groups that have contributions: others keep the row that is stored.
             return Keys(changes_of(chain.keyed.input), chain.keyed.key_columns)
         return touched_keys(chain.keyed)
@@ -204,6 +209,18 @@ class ChangedTables:
         return self._program(self.table.state.contributions)
 
     @cached_property
+    def lost_groups(self) -> Program:
+        """The stored rows of the groups whose keys are in the relation `lost`, computed anew."""
+        state = self.table.state
+        assert state is not None
+        fields = tuple(
+            ScanColumn(inner, inner, self.table.definition.type_of(shown))
+            for inner, shown in state.group
+        )
+        names = tuple(inner for inner, _ in state.group)
+        return self._program(self._filled(Keys(Scan(LOST, fields, None), names) if names else None))
+
+    @cached_property
     def touched_groups(self) -> Program:
         """The keys of the touched groups, as a program of its own."""
         assert self.touched is not None
@@ -218,11 +235,17 @@ class ChangedTables:
     def whole_delta(self) -> Program:
         """The netted signed changes of all stored columns, state included, in SQL alone.
 
-        Stored rows are read from the relation `stored`.
+        Stored rows are read from the relation `stored`.  Of a state with extremes all touched
+        groups are computed anew: one statement cannot wait to see which of them are lost.
         """
         if self.table.chain is None:
             return self._program(Net(changes_of(self.table.definition)))
-        new = self._new_groups() if self.table.state is None else combined_rows(self.table.state)
+        if self.table.state is None:
+            new = self._new_groups()
+        elif self.table.state.has_extremes:
+            new = self._filled(self.touched)
+        else:
+            new = combined_rows(self.table.state)
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
@@ -250,6 +273,17 @@ class ChangedTables:
         after = at("after", chain.keyed.input)
         groups = recomputed(chain.keyed, keys, after) if keys else chain.keyed.with_inputs(after)
         return chain.rebuilt(groups)
+
+    def _filled(self, keys: Keys | None) -> Node:
+        """Return the stored rows of some groups, or of all, with their state."""
+        assert self.table.state is not None
+        filled = self.table.state.filled
+        groups = filled.input
+        assert isinstance(groups, Aggregate)
+        after = at("after", groups.input)
+        return filled.with_inputs(
+            recomputed(groups, keys, after) if keys else groups.with_inputs(after)
+        )
 
     def _stored_rows(self) -> Node:
         """Return the stored rows of the touched groups, under the names they are stored with."""

@@ -9,13 +9,21 @@ multiplied by a weight, which would lose digits of a wide decimal.  Per group th
     COUNT(x)    how many x are not NULL
     SUM(x)      the sum, and how many x are not NULL: a sum of nothing is NULL, not 0
     AVG(x)      the same two
+    MIN(x)      the least x, and how many x are not NULL; MAX(x) likewise
 
-Only exact numbers are kept so; floats are recomputed group by group (touched_groups.py).
+Only exact numbers are added; floats are recomputed group by group (touched groups).
+
+An extremum is not added: it improves with the rows that appeared, and stays while none went that
+was as good.  A group of which such a row went, and none as good came, is *lost*: what is stored
+does not tell its new extremum, and its row is computed from `after` (`ChangedTables.lost_groups`).
+The trap: rows that only seem to come and go (a join's terms have such) must be netted first, or an
+extremum is taken from a row that nobody ever stored.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
@@ -24,6 +32,7 @@ from streamtables.compiler.algebra import (
     Aggregate,
     AggregateCall,
     Distinct,
+    Net,
     Node,
     Project,
     Projection,
@@ -36,7 +45,12 @@ from streamtables.compiler.maintenance.layout import ROWS
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.types import (
     BIGINT,
+    BOOLEAN,
+    DATE,
     MAX_PRECISION,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     SqlType,
     decimal,
     decimal_parts,
@@ -44,15 +58,23 @@ from streamtables.compiler.types import (
     is_integer,
 )
 
+StateKind = Literal["sum", "min", "max"]
+
 
 @dataclass(frozen=True)
 class StateColumn:
-    """A hidden number of a group, and the contributions that move it."""
+    """A hidden value of a group, and the contributions that move it.
+
+    Of an extremum `plus` and `minus` are those of the rows that appeared and that went, and
+    `count` is the state column that says how many values there are.
+    """
 
     name: str
     type: SqlType
     plus: str
     minus: str | None = None
+    kind: StateKind = "sum"
+    count: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +97,11 @@ class StateShape:
     """The visible columns, when each is a group or a state column; None when SQL must compute."""
     single_row: bool
 
+    @property
+    def has_extremes(self) -> bool:
+        """Whether a group may be lost: what is stored does not always tell its new row."""
+        return any(state.kind != "sum" for state in self.states)
+
 
 @dataclass(frozen=True, eq=False)
 class StoredState(StateShape):
@@ -83,7 +110,7 @@ class StoredState(StateShape):
     visible: tuple[Projection, ...]
     """Every visible and hidden key column as an expression over group and state columns."""
     contributions: Node
-    filled: Node
+    filled: Project
     """The whole result with its state, for a full refresh (over tables as they are now)."""
 
     @property
@@ -97,7 +124,7 @@ def stored_state(root: Node, chain: RootChain) -> StoredState | None:
     aggregate = as_aggregate(chain.keyed)
     if chain.filtered or aggregate is None or not isinstance(root, Project):
         return None
-    if len(chain.above) != 1 or not all(is_additive(call) for call in aggregate.calls):
+    if len(chain.above) != 1 or not all(is_kept(call) for call in aggregate.calls):
         return None
     parts = _all_parts(aggregate)
     states = (StateColumn(ROWS, BIGINT, ROWS), *(s for part in parts for s in part.states))
@@ -147,6 +174,20 @@ def is_additive(call: AggregateCall) -> bool:
     return is_decimal(argument) and _divides_exactly(argument)
 
 
+def is_extremum(call: AggregateCall) -> bool:
+    """Whether an aggregate is a least or greatest value that compares by its bytes."""
+    if call.function not in ("min", "max") or len(call.arguments) != 1:
+        return False
+    (argument,) = call.argument_types
+    ordered = argument in (BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, STRING)
+    return call.type == argument and (ordered or is_integer(argument) or is_decimal(argument))
+
+
+def is_kept(call: AggregateCall) -> bool:
+    """Whether an aggregate at the root can be kept as stored state."""
+    return is_additive(call) or is_extremum(call)
+
+
 def _divides_exactly(argument: SqlType) -> bool:
     """Whether sum / count keeps enough digits to be rounded as Spark's own AVG rounds."""
     precision, _ = decimal_parts(argument) or (MAX_PRECISION, 0)
@@ -161,7 +202,7 @@ def _all_parts(aggregate: Aggregate) -> list[_Parts]:
     for call in aggregate.calls:
         names = [
             known.setdefault(key, f"__st_{stem}_{len(known)}")
-            for stem, key in (("count", _counted_key(call)), ("sum", _summed_key(call)))
+            for stem, key in (("count", _counted_key(call)), _value_key(call))
         ]
         taken = {item.name for part in found for item in part.states} | {ROWS}
         found.append(_without(_parts(call, *names), taken))
@@ -173,9 +214,11 @@ def _counted_key(call: AggregateCall) -> str:
     return f"count|{counted}" + (f"|{call.condition.sql()}" if call.condition is not None else "")
 
 
-def _summed_key(call: AggregateCall) -> str:
+def _value_key(call: AggregateCall) -> tuple[str, str]:
+    if is_extremum(call):
+        return call.function, f"{call.function}|{_counted_key(call)}"
     # AVG of integers keeps a wider sum than SUM does.
-    return f"sum|{_state_type(call)}|{_counted_key(call)}"
+    return "sum", f"sum|{_state_type(call)}|{_counted_key(call)}"
 
 
 def _without(parts: _Parts, taken: set[str]) -> _Parts:
@@ -191,6 +234,8 @@ def _without(parts: _Parts, taken: set[str]) -> _Parts:
 
 
 def _parts(call: AggregateCall, count: str, total: str) -> _Parts:
+    if is_extremum(call):
+        return _extremum_parts(call, count, total)
     counted = _counted(call, count)
     counted_state = StateColumn(count, BIGINT, count)
     filled_count = replace(
@@ -209,6 +254,25 @@ def _parts(call: AggregateCall, count: str, total: str) -> _Parts:
         (replace(summed, name=total), filled_count),
         _value(call, total, count),
         (total, count) if call.function == "sum" else None,
+    )
+
+
+def _extremum_parts(call: AggregateCall, count: str, extremum: str) -> _Parts:
+    # The least of distinct values is the least of all; how many there are must be of all.
+    every = replace(call, distinct=False)
+    plus = replace(every, name=f"{extremum}_plus", condition=_signed(call, exp.GT))
+    minus = replace(every, name=f"{extremum}_minus", condition=_signed(call, exp.LT))
+    kind: StateKind = "min" if call.function == "min" else "max"
+    kept = StateColumn(extremum, call.type, plus.name, minus.name, kind, count)
+    return _Parts(
+        (kept, StateColumn(count, BIGINT, count)),
+        (plus, minus, _counted(call, count)),
+        (
+            replace(every, name=extremum),
+            replace(every, name=count, function="count", type=BIGINT),
+        ),
+        column(extremum),
+        (extremum, None),
     )
 
 
@@ -302,17 +366,28 @@ def _contributions(aggregate: Aggregate, parts: list[_Parts]) -> Node:
     """Return, per touched group, what its changes add to and take from each state."""
     rows = AggregateCall(ROWS, "sum", (column(WEIGHT),), (BIGINT,), None, BIGINT)
     calls = (rows, *(call for part in parts for call in part.contributed))
-    unit = Unfold(Repeat(changes_of(aggregate.input)))
+    changes = changes_of(aggregate.input)
+    if any(map(is_extremum, aggregate.calls)):
+        changes = _netted(changes)
+    unit = Unfold(Repeat(changes))
     summed = Aggregate(unit, aggregate.group, calls)
     return _zeros_for_nulls(summed, aggregate.group)
 
 
+def _netted(changes: Node) -> Node:
+    """Return changes whose rows were all there, before or after."""
+    return changes if isinstance(changes, Net) else Net(changes)
+
+
 def _zeros_for_nulls(summed: Aggregate, group: tuple[str, ...]) -> Node:
     projections = [Projection(name, column(name), summed.type_of(name)) for name in group]
-    projections += [
-        Projection(call.name, _or_zero(call.name, call.type), call.type) for call in summed.calls
-    ]
+    projections += [Projection(call.name, _state_value(call), call.type) for call in summed.calls]
     return Project(summed, tuple(projections))
+
+
+def _state_value(call: AggregateCall) -> exp.Expr:
+    """Return a sum or count of nothing as 0; an extremum of nothing stays NULL."""
+    return column(call.name) if is_extremum(call) else _or_zero(call.name, call.type)
 
 
 def _or_zero(name: str, type_: SqlType) -> exp.Expr:
@@ -321,12 +396,10 @@ def _or_zero(name: str, type_: SqlType) -> exp.Expr:
     return exp.cast(value, type_, dialect="spark")
 
 
-def _filled(root: Project, aggregate: Aggregate, parts: list[_Parts]) -> Node:
+def _filled(root: Project, aggregate: Aggregate, parts: list[_Parts]) -> Project:
     """Return the user's own aggregates beside their states."""
     rows = AggregateCall(ROWS, "count", (exp.Star(),), (BIGINT,), None, BIGINT)
     states = (rows, *(call for part in parts for call in part.filled))
     both = replace(aggregate, calls=aggregate.calls + states)
-    kept = tuple(
-        Projection(call.name, _or_zero(call.name, call.type), call.type) for call in states
-    )
+    kept = tuple(Projection(call.name, _state_value(call), call.type) for call in states)
     return Project(both, root.projections + kept)

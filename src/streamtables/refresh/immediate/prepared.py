@@ -15,11 +15,12 @@ from streamtables.engine.arrow_types import for_spark
 from streamtables.engine.binding import TableVersion
 from streamtables.engine.names import WEIGHT
 from streamtables.engine.outcomes import NotSmall
-from streamtables.errors import ConfigError
+from streamtables.errors import CommitConflictError, ConfigError
 from streamtables.positions import Frontier, InputId, Version
 from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.small_way import SmallRefresh
 from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.stored_columns import OtherColumns
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 
@@ -60,6 +61,10 @@ class Preparing:
         refresh = SmallRefresh(task, changes, self.around, watch, ahead=names)
         try:
             signed = refresh.change() if rows_in else _nothing(table)
+        except OtherColumns as lacking:
+            now = self.around.clock()
+            self.around.catalog.set_state(table.id, "needs-rebuild", lacking.reason, at=now)
+            raise CommitConflictError(f'"{table.name}" is filled anew first') from lacking
         except NotSmall as declined:
             raise ConfigError(
                 f'the write changes more of "{table.name}" than one step carries',

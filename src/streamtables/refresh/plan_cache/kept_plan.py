@@ -8,7 +8,7 @@ from threading import RLock
 
 from streamtables.compiler import Plan
 from streamtables.compiler.backend.statement import Program
-from streamtables.compiler.maintenance import Limits
+from streamtables.compiler.maintenance import ChangedTables, Limits
 from streamtables.compiler.plan_facts import PlanFacts
 from streamtables.positions import InputId
 from streamtables.refresh.plan_cache.basis import Basis
@@ -72,6 +72,15 @@ class KeptPlan:
         """The program that makes stored rows of new state."""
         return self._program("state-rows", lambda: self.tree.maintenance.state_rows)
 
+    @property
+    def lost_groups(self) -> Program:
+        """The program that computes the stored rows of groups anew, by their keys."""
+        limits = self._limits
+        part = f"lost-groups-{limits.join_inputs}-{limits.scans}"
+        return self._program(
+            part, lambda: self._restricted(frozenset(self.tree.tables)).lost_groups
+        )
+
     def changes(self, changed: frozenset[str], *, small: bool) -> Program:
         """Return the program of a refresh in which only these tables changed.
 
@@ -85,14 +94,17 @@ class KeptPlan:
 
     def _delta(self, changed: frozenset[str], *, small: bool) -> Program:
         self._levels.counts.differentiated()
+        made = self._restricted(changed, small=small)
+        return made.answer if small else made.whole_delta
+
+    def _restricted(self, changed: frozenset[str], *, small: bool = True) -> ChangedTables:
         kept, limits = self.tree.maintenance, self._limits
-        made = kept.restricted_to(
+        return kept.restricted_to(
             changed,
             small=small,
             before=limits.before(kept.definition),
             scans_at_most=limits.scans,
         )
-        return made.answer if small else made.whole_delta
 
     def _program(self, part: str, make: Callable[[], Program]) -> Program:
         with self._lock:

@@ -41,7 +41,9 @@ def _asked(plan: KeptPlan, tables: Sequence[str]) -> list[object]:
     found: list[object] = [plan.facts, plan.stored, plan.query]
     for changed in _changed_sets(tables) if plan.facts.incremental else ():
         found += [plan.changes(changed, small=small) for small in (True, False)]
-    return [*found, plan.state_rows] if plan.facts.state is not None else found
+    if plan.facts.state is None:
+        return found
+    return [*found, plan.state_rows, plan.lost_groups]
 
 
 def _check(sql: str, tables: Tables, keys: Keys, folder: Path) -> None:
@@ -77,7 +79,13 @@ def _check_against_fresh(sql: str, tables: Tables, keys: Keys, found: list[objec
         assert (small.table.form, small.table.key_pairs) == (kept.form, kept.key_pairs)
         large = kept.restricted_to(changed, small=False, before=before, scans_at_most=scans)
         expected += [small.answer, large.whole_delta]
-    assert found == (expected if kept.state is None else [*expected, kept.state_rows])
+    if kept.state is not None:
+        before, scans = LIMITS.before(kept.definition), LIMITS.scans
+        every = kept.restricted_to(
+            frozenset(fresh.tables), small=True, before=before, scans_at_most=scans
+        )
+        expected += [kept.state_rows, every.lost_groups]
+    assert found == expected
 
 
 def _check_tree(kept: Basis, sql: str, tables: Tables, keys: Keys) -> None:

@@ -1,0 +1,34 @@
+"""Whether a stored table has the hidden columns that its plan counts on.
+
+A release may keep more beside the rows of a query than an earlier one did.  A table that was filled
+by the earlier one is right for its readers, but changes cannot be put to a state that is not there:
+it is filled once more, and the record says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from streamtables.compiler.plan_facts import PlanFacts
+
+
+class OtherColumns(Exception):  # noqa: N818  a signal inside a refresh, never shown as an error
+    """The stored rows lack state; nothing has been written."""
+
+    def __init__(self, missing: Collection[str]) -> None:
+        self.reason = (
+            f"the table was filled by a release that kept no {', '.join(sorted(missing))}, "
+            "which its aggregates are kept by now"
+        )
+        super().__init__(self.reason)
+
+
+def require_state(facts: PlanFacts, stored: Collection[str]) -> None:
+    """Check that the stored columns hold the state of the aggregates, if there is one.
+
+    Raises:
+        OtherColumns: they do not.
+    """
+    wanted = () if facts.state is None else (state.name for state in facts.state.states)
+    if missing := set(wanted).difference(stored):
+        raise OtherColumns(missing)
