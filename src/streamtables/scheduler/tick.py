@@ -116,10 +116,15 @@ class Ticker:
         return self.book
 
     def _detect(self, book: Book, now: datetime) -> None:
-        """See which sources have moved, and which tables that puts behind."""
-        moved = self.heads.moved(source for source in book.watched if source.kind != "postgres")
+        """See which sources have moved, and which tables that puts behind.
+
+        Readers of a source that cannot be read are behind too: their refresh says what is wrong.
+        """
+        logs = (source for source in book.watched if source.kind != "postgres")
+        moved, unreadable = self.heads.moved(logs)
         mirrors = [source for source in book.watched if source.kind == "postgres"]
         positions = {source.id: self._position(book, source) for source in moved}
+        positions |= dict.fromkeys(source.id for source in unreadable)
         positions |= self.following.moved(mirrors)
         for key in [key for key, at in positions.items() if at is None]:
             self.heads.forget(key)
