@@ -72,7 +72,8 @@ WHERE s.shape[1]::bigint IS DISTINCT FROM
 
 _TAGS = """
 SELECT tag, EXISTS (
-    SELECT FROM pg_catalog.pg_trigger t WHERE t.tgname = '__st_' || tag || '_insert')
+    SELECT FROM pg_catalog.pg_trigger t
+    WHERE t.tgname IN ('__st_' || tag || '_insert', '__st_' || tag || '_wake'))
 FROM (SELECT pg_catalog.substring(c.relname, '^changes_([0-9a-f]{8})$') AS tag
       FROM pg_catalog.pg_class c WHERE c.relnamespace = pg_catalog.to_regnamespace(%(schema)s)
         AND c.relkind = 'r'
