@@ -157,6 +157,12 @@ def installed_on(connection: Connection[Any], tag: str) -> set[int]:
     return complete_on(found, tag)
 
 
+def misses(connection: Connection[Any], tag: str, table: PgTable) -> bool:
+    """Whether a relation of a table lacks a trigger of a source, or has one that does not fire."""
+    wanted = {table.oid, *(partition.oid for partition in table.partitions)}
+    return not wanted <= installed_on(connection, tag)
+
+
 def names(tag: str) -> list[str]:
     """Return the names of the triggers of a source."""
     return [trigger_name(tag, event) for event in EVENTS]
