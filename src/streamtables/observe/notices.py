@@ -40,6 +40,7 @@ KINDS: dict[str, Kind] = {
     ),
     "fell-back-to-full": Kind(logging.WARNING, "full-refresh"),
     "slot-lost": Kind(logging.WARNING, "capture"),
+    "slot-too-large": Kind(logging.WARNING, "capture"),
     "resnapshot": Kind(
         logging.WARNING, "capture", "it is copied anew; `streamtables wal status` says why"
     ),

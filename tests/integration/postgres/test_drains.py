@@ -394,6 +394,11 @@ def test_a_slot_that_holds_back_too_much_leads_back_to_triggers_in_an_orderly_wa
             assert chain.mirror("keyed") == rows_of(shop, "keyed")
         kinds = dict(reversed(chain.reasons("keyed")))
         assert "holds back" in kinds["moving to triggers"]
+        told = [event for event in chain.catalog.events() if event.kind == "slot-too-large"]
+        # Each time that a move began, and not with each drain.
+        starts = [kind for kind, _ in chain.reasons("keyed") if kind == "moving to triggers"]
+        assert [event.subject for event in told] == ["keyed"] * len(starts)
+        assert "holds back" in told[0].text
 
 
 def test_a_table_taken_out_of_the_publication_is_copied_with_that_reason(
