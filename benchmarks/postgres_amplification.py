@@ -73,12 +73,14 @@ def wal_bytes(connection: Connection[Any]) -> int:
 
 def delta_files(location: Path) -> Results:
     """Return files and bytes under a Delta table, by kind; nothing is removed during a run."""
-    found = {kind: {"files": 0, "bytes": 0} for kind in ("data", "change feed", "log")}
+    kinds = ("data", "change feed", "log", "deletion vectors")
+    found = {kind: {"files": 0, "bytes": 0} for kind in kinds}
     for path in location.rglob("*"):
         if not path.is_file():
             continue
         parts = path.relative_to(location).parts
         kind = {"_delta_log": "log", "_change_data": "change feed"}.get(parts[0], "data")
+        kind = "deletion vectors" if path.name.startswith("deletion_vector") else kind
         found[kind]["files"] += 1
         found[kind]["bytes"] += path.stat().st_size
     return found

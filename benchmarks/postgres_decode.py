@@ -37,6 +37,8 @@ MANY = 1_000_000
 FETCH = 20_000
 MIN_RATE = 130_000
 MAX_RATIO = 3.5
+MAX_MEMORY = 1.25
+"""How much more memory the many changes may take than the fewer ones before them."""
 NAME = publication.object_name("be9c4000")
 
 TABLE = """
@@ -130,7 +132,7 @@ def main() -> int:
     with running_server() as server, Server(server.url).connected("bench") as connection:
         bench = Bench(connection)
         good = _speed(bench, given.rounds)
-        _memory(bench, given.many)
+        good = _memory(bench, given.many) and good
     return 0 if good else 1
 
 
@@ -149,7 +151,7 @@ def _speed(bench: Bench, rounds: int) -> bool:
     return rate >= MIN_RATE and ratio <= MAX_RATIO
 
 
-def _memory(bench: Bench, many: int) -> None:
+def _memory(bench: Bench, many: int) -> bool:
     before = _peak_mb()
     bench.write(many)
     seconds, count = bench.typed()
@@ -158,6 +160,7 @@ def _memory(bench: Bench, many: int) -> None:
         end="",
     )
     print(f" ({before:.0f} MB after {CHANGES:,})")
+    return _peak_mb() <= MAX_MEMORY * before
 
 
 def _peak_mb() -> float:

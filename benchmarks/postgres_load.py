@@ -161,6 +161,13 @@ def _bars(item: Results, rate: int) -> Iterator[Bar]:
     yield only_shown(what, f"{costs['wal_ratio_with_drain']:.2f}×")
     size = sum(kind["bytes"] for kind in item["delta"].values()) / max(1, item["changes"])
     yield only_shown(f"{way}: Delta bytes written per change", f"{size:,.0f}")
+    vectors = item["delta"]["deletion vectors"]
+    text = f"{vectors['files']:,} files, {vectors['bytes']:,} bytes"
+    yield only_shown(f"{way}: Delta deletion vectors", text)
+    if held := item["buffer"]:
+        what = f"{way}: the buffer after the load, dead rows, heap and index"
+        heap, index = held["heap_bytes"], held["index_bytes"]
+        yield only_shown(what, f"{held['dead']:,} rows, {heap:,} and {index:,} bytes")
 
 
 def _show(item: Results) -> None:

@@ -215,11 +215,14 @@ class Loaded:
 def behind_of(connection: Connection[Any], capture: Capture, name: str) -> Results:
     """Return the rows that wait in a buffer, or the bytes that a slot has not confirmed."""
     if capture.mode == "triggers":
-        pending = buffer.pending(connection, [capture.tag])[capture.tag]
+        held = buffer_name(capture.tag)
         row = connection.execute(
-            "SELECT pg_table_size(%s::regclass)", (buffer_name(capture.tag).as_string(None),)
+            sql.SQL("SELECT (SELECT count(*) FROM {}), pg_table_size({}::regclass)").format(
+                held, sql.Literal(held.as_string(None))
+            )
         ).fetchone()
-        return {"pending_rows": pending, "buffer_bytes": int(row[0]) if row else 0}
+        assert row is not None
+        return {"pending_rows": row[0], "buffer_bytes": row[1]}
     facts = slot.slot_facts(connection, name)
     return {"slot_lag_bytes": facts.lag_bytes, "slot_retained_bytes": facts.retained_bytes}
 

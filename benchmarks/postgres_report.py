@@ -17,6 +17,7 @@ _EVENT = re.compile(
 )
 _RATE = re.compile(r"fetch, decode, type .* ([\d,]+) changes/s \(bar")
 _RATIO = re.compile(r"ratio to the server +([\d.]+)")
+_PEAK = re.compile(r"([\d,]+) changes in fetches of .* peak (\d+) MB \((\d+) MB after ([\d,]+)\)")
 
 
 def at_most(what: str, ratio: float, bar: float, goal: float | None = None) -> Bar:
@@ -104,12 +105,15 @@ def writer_bars(text: str) -> Iterator[Bar]:
 
 def decode_bars(text: str) -> Iterator[Bar]:
     """Read the bars out of what `postgres_decode` prints."""
-    from benchmarks.postgres_decode import MAX_RATIO, MIN_RATE
+    from benchmarks.postgres_decode import MAX_MEMORY, MAX_RATIO, MIN_RATE
 
-    rate, ratio = _RATE.search(text), _RATIO.search(text)
-    if rate is None or ratio is None:
+    rate, ratio, peak = _RATE.search(text), _RATIO.search(text), _PEAK.search(text)
+    if rate is None or ratio is None or peak is None:
         raise ValueError("the benchmark of decoding printed no result")
     count = float(rate.group(1).replace(",", ""))
     yield at_least("changes of the WAL as typed columns", count, MIN_RATE, "changes/s")
     what = "… against what the server needs to give them out"
     yield at_most(what, float(ratio.group(1)), MAX_RATIO)
+    many, high, low, few = peak.groups()
+    what = f"… the most memory, {many} changes against {few}"
+    yield at_most(what, int(high) / int(low), MAX_MEMORY)

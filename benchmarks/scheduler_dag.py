@@ -4,7 +4,8 @@
 
 A warehouse of stream tables in which each reads one to three of what was created shortly before it.
 Every round creates a table, alters one, and drops one, each time by an edit and by a full build of
-the same edges; both must answer alike.
+the same edges; both must answer alike.  Then looks as a tick makes them are timed, with nothing
+beside them and while another thread builds the dag anew, again and again.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from statistics import median, quantiles
+from threading import Event, Thread
 from time import perf_counter
 
 from benchmarks.machine import machine
 from benchmarks.options import positive
 from streamtables.positions import InputId
-from streamtables.scheduler.dag import Dag
+from streamtables.scheduler.dag import Dag, DagHolder
 
 SIZES = (1_000, 10_000)
 MIN_RATIO = 20
@@ -91,7 +93,44 @@ def _measured(size: int, rounds: int) -> bool:
         for statement in statements(edges, random):
             times.setdefault(statement.kind, []).append(_both(dag, statement))
     print(f"{size:,} nodes, {len(dag.levels())} levels, {rounds} statements of each kind")
-    return all([_shown(kind, pairs) for kind, pairs in times.items()])
+    good = all([_shown(kind, pairs) for kind, pairs in times.items()])
+    _show_looks(edges, dag, rounds * max(1, 20_000 // size))
+    return good
+
+
+def _show_looks(edges: Edges, dag: Dag, looks: int) -> None:
+    """Time looks at the dag that holds, alone and beside full builds of it."""
+    holder = DagHolder(dag)
+    alone = _look_times(holder, edges, looks)
+    stop = Event()
+    builder = Thread(target=_build_on, args=(holder, stop))
+    builder.start()
+    try:
+        beside = _look_times(holder, edges, looks)
+    finally:
+        stop.set()
+        builder.join()
+    typical, slow = 1e3 * median(beside), 1e3 * max(beside)
+    print(
+        f"  looks   {1e3 * median(alone):8.3f} ms alone   {typical:8.3f} ms beside full builds "
+        f"(the slowest {slow:8.3f})"
+    )
+
+
+def _build_on(holder: DagHolder, stop: Event) -> None:
+    while not stop.is_set():
+        holder.repack()
+
+
+def _look_times(holder: DagHolder, edges: Edges, looks: int) -> list[float]:
+    """Return how long it takes to find what stands on a source, of so many of them."""
+    sources = sorted({name for inputs in edges.values() for name in inputs} - edges.keys())
+    found = []
+    for number in range(looks):
+        began = perf_counter()
+        holder.current.affected([sources[number % len(sources)]])
+        found.append(perf_counter() - began)
+    return found
 
 
 def _both(dag: Dag, statement: Statement) -> tuple[float, float]:

@@ -43,11 +43,8 @@ COUNTED = {
     "log files read": (LocalLogFiles, "read"),
 }
 CATALOG = "statements to the catalog"
-ASKED = {"delta": (1, 0), "triggers": (5, 1), "wal": (5, 1)}
-"""Statements to the catalog and to PostgreSQL.
-
-Of the catalog: the lease; with PostgreSQL also what is captured, in three, and the last drains.
-"""
+ASKED = {"delta": (1, 0), "triggers": (1, 1), "wal": (1, 1)}
+"""Statements to the catalog and to PostgreSQL: the lease, and one look at each database."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -47,6 +47,16 @@ def capture(folder: Path) -> None:
         chain.add("items")
 
 
+def capture_by_wal(folder: Path) -> None:
+    with Chain(folder / "warehouse", os.environ["CAPTURED"]) as chain:
+        chain.add("items", capture="wal")
+
+
+def capture_no_more(folder: Path) -> None:
+    with Chain(folder / "warehouse", os.environ["CAPTURED"]) as chain:
+        chain.capture.drop(chain.catalog.source("items"))
+
+
 def backup(folder: Path) -> None:
     with _opened(folder) as db:
         db.backup(folder / "backup", with_tables=True)

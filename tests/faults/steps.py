@@ -79,11 +79,16 @@ def _counted(countdown: _Countdown, called: Callable[..., Any]) -> Callable[...,
 
 
 def killed_at_every_step(
-    operation: Operation, folder: Path, every: int = 1, most: int = 400
+    operation: Operation,
+    folder: Path,
+    every: int = 1,
+    most: int = 400,
+    prepare: Operation = lambda _: None,
 ) -> Iterator[int]:
     """Give the number of each step before which the operation was killed in the folder.
 
-    The folder is as it was before each try.  The last number is that of a try which ended well.
+    The folder is as it was before each try, and then prepared.  The last number is that of a try
+    which ended well.
     """
     kept = folder.with_name(f"{folder.name}.kept")
     shutil.copytree(folder, kept)
@@ -92,6 +97,7 @@ def killed_at_every_step(
     for number in range(1, most, every):
         shutil.rmtree(folder)
         shutil.copytree(kept, folder)
+        prepare(folder)
         process = context.Process(target=_run, args=(operation, folder, number, {**os.environ}))
         process.start()
         process.join(_PATIENCE_SECONDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -91,3 +91,16 @@ def _value(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_decimal(kind) and value is not None:
         return Decimal(str(value))
     return value
+
+
+def take_log_away(table: Path) -> Callable[[], None]:
+    """Make the log of a table unreadable, for the superuser too; return what gives it back."""
+    log, aside = table / "_delta_log", table / "_delta_log_aside"
+    log.rename(aside)
+    log.symlink_to(log)
+
+    def give_back() -> None:
+        log.unlink()
+        aside.rename(log)
+
+    return give_back

@@ -7,6 +7,7 @@ that drained from the same position one is told that it was overtaken.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,7 @@ from streamtables.positions import Drain, Frontier, InputId, PgPosition
 _CAPTURE_ID = "capture_id"
 _KNOWN_ID = select(settings.c.value).where(settings.c.name == _CAPTURE_ID)
 _LINE = "line of "
+_TRACE = "trace of "
 _KEPT = select(settings.c.name, settings.c.value)
 KEPT_DRAINS = 1_000
 """Older records of drains are forgotten; only the last one can be pinned."""
@@ -46,6 +48,20 @@ class CapturedDatabase:
     def reads_log(self) -> bool:
         """Whether the slot is used, or about to be."""
         return any("wal" in (capture.mode, capture.moving_to) for capture in self.captures)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    """A capture that is being put on a server or taken off it: if that breaks off, where to look.
+
+    It is kept before the server is touched, and cleared when nothing is left to do there.
+    """
+
+    tag: str
+    server: str
+    database: str
+    table_name: str
+    at: datetime
 
 
 class Captures(DefinitionChanges):
@@ -82,6 +98,7 @@ class Captures(DefinitionChanges):
         def along(connection: Connection) -> None:
             connection.execute(insert(captures), [dataclasses.asdict(capture)])
             connection.execute(insert(capture_events), [dataclasses.asdict(event)])
+            _clear_trace(connection, capture.tag)
 
         return self._add_source(source, along)
 
@@ -129,6 +146,31 @@ class Captures(DefinitionChanges):
         with self._database.writing() as connection:
             connection.execute(delete(settings).where(settings.c.name == name))
             connection.execute(insert(settings), [{"name": name, "value": line}])
+
+    def keep_trace(self, trace: Trace) -> None:
+        """Keep on which server something is about to be made or removed."""
+        value = json.dumps({**dataclasses.asdict(trace), "at": trace.at.isoformat()})
+        with self._database.writing() as connection:
+            _clear_trace(connection, trace.tag)
+            connection.execute(insert(settings), [{"name": f"{_TRACE}{trace.tag}", "value": value}])
+
+    def clear_trace(self, tag: str) -> None:
+        """Forget a trace: what it was about is complete."""
+        with self._database.writing() as connection:
+            _clear_trace(connection, tag)
+
+    def traces(self) -> Sequence[Trace]:
+        """Return the traces of what was begun and is not known to be complete, oldest first.
+
+        What is captured now is complete, whatever a drop that was refused has left.
+        """
+        known = select(captures.c.tag)
+        kept = _KEPT.where(settings.c.name.startswith(_TRACE))
+        with self._database.reading() as connection:
+            complete = set(connection.execute(known).scalars())
+            values = [json.loads(row.value) for row in connection.execute(kept)]
+        found = [Trace(**{**v, "at": datetime.fromisoformat(v["at"])}) for v in values]
+        return sorted((t for t in found if t.tag not in complete), key=lambda t: t.at)
 
     def last_drain(self, database: str) -> Drain | None:
         """Return the last recorded drain of a database."""
@@ -194,6 +236,10 @@ class Captures(DefinitionChanges):
 
 def _tag(capture_id: str, database: str) -> str:
     return f"{crc32(f'{capture_id}/{database}'.encode()):08x}"
+
+
+def _clear_trace(connection: Connection, tag: str) -> None:
+    connection.execute(delete(settings).where(settings.c.name == f"{_TRACE}{tag}"))
 
 
 def _capture(row: Row[Any]) -> Capture:

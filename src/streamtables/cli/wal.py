@@ -26,6 +26,7 @@ FIELDS = (
     "lag_seconds",
     "true_lag",
     "pending_changes",
+    "pending_estimated",
     "wal_decoder_pending_records",
     "drained_at",
     "error",
@@ -75,7 +76,9 @@ def _mode(status: CaptureStatus) -> str:
     return f"{status.mode}, moving to {status.moving_to}" if status.moving_to else status.mode
 
 
-def _pending(status: CaptureStatus) -> int | None:
+def _pending(status: CaptureStatus) -> int | str | None:
     if status.pending_changes is None:
         return status.wal_decoder_pending_records
+    if status.pending_estimated:
+        return f"about {status.pending_changes:,}"
     return status.pending_changes

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlparse
 
-from streamtables.errors import SourceUnusableError
+from streamtables.errors import EnvironmentFaultError, SourceUnusableError, TransientError
 
 if TYPE_CHECKING:
     from pyarrow import fs
@@ -72,6 +72,27 @@ def _not_a_location(location: str, reason: str) -> SourceUnusableError:
     )
 
 
+def _unreadable(folder: str, error: OSError) -> EnvironmentFaultError:
+    """Return what it means that the machine cannot read a log on its own disk."""
+    return EnvironmentFaultError(
+        f'the log in "{folder}" cannot be read',
+        detail=f"The system says: {error.strerror or type(error).__name__}.",
+        hint="Give the right to read it, or bring the disk back; it is tried again by itself.",
+    )
+
+
+def _storage_away(location: str, error: OSError) -> TransientError:
+    """Return what it means that a storage gives no answer, or refuses one."""
+    address = urlparse(location)
+    # Before the host and after the path of an address there may be keys.
+    place = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
+    return TransientError(
+        f'the log of "{place}" cannot be read',
+        detail=f"{type(error).__name__}: the storage gave no answer, or refused one.",
+        hint="See that it can be reached, and that it may be read; it is tried again by itself.",
+    )
+
+
 class LocalLogFiles:
     """A log folder on the local disk: plain calls, a few microseconds each."""
 
@@ -84,6 +105,8 @@ class LocalLogFiles:
             found = os.stat(f"{self._folder}/{name}")
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise _unreadable(self._folder, error) from error
         return FileFacts(found.st_size, found.st_mtime_ns, found.st_ino)
 
     def read(self, name: str) -> bytes | None:
@@ -91,8 +114,10 @@ class LocalLogFiles:
         try:
             with open(f"{self._folder}/{name}", "rb") as file:
                 return file.read()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            raise _unreadable(self._folder, error) from error
 
     def names(self) -> Iterable[str]:
         """Return the names of all files."""
@@ -100,6 +125,8 @@ class LocalLogFiles:
             return os.listdir(self._folder)
         except (FileNotFoundError, NotADirectoryError):
             return ()
+        except OSError as error:
+            raise _unreadable(self._folder, error) from error
 
 
 class RemoteLogFiles:
@@ -115,13 +142,19 @@ class RemoteLogFiles:
             raise _not_a_location(
                 location, "No storage is known that has such addresses"
             ) from error
+        except OSError as error:
+            raise _storage_away(location, error) from error
         self._folder = f"{root.rstrip('/')}/{_FOLDER}"
+        self._location = location
 
     def facts(self, name: str) -> FileFacts | None:
         """Return the facts of a file; None when it is not there."""
         from pyarrow import fs
 
-        info = self._system.get_file_info(f"{self._folder}/{name}")
+        try:
+            info = self._system.get_file_info(f"{self._folder}/{name}")
+        except OSError as error:
+            raise _storage_away(self._location, error) from error
         if info.type == fs.FileType.NotFound:
             return None
         return FileFacts(info.size or 0, info.mtime_ns or 0)
@@ -133,10 +166,15 @@ class RemoteLogFiles:
                 return bytes(stream.read())
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise _storage_away(self._location, error) from error
 
     def names(self) -> Iterable[str]:
         """Return the names of all files."""
         from pyarrow import fs
 
         selector = fs.FileSelector(self._folder, allow_not_found=True)
-        return [info.base_name for info in self._system.get_file_info(selector)]
+        try:
+            return [info.base_name for info in self._system.get_file_info(selector)]
+        except OSError as error:
+            raise _storage_away(self._location, error) from error

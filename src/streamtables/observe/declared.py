@@ -149,7 +149,8 @@ CDC_LAG_P50 = _gauge(
     "cdc_lag_p50_seconds",
     "source",
     help="From the commit at the source to the mirror: half of the drains of the last 15 minutes "
-    "stayed below.",
+    "stayed below. With triggers from the start of the transaction, unless the server has "
+    "track_commit_timestamp.",
 )
 CDC_LAG_P95 = _gauge(
     "cdc_lag_p95_seconds", "source", help="The same for nineteen of twenty drains."

@@ -40,6 +40,7 @@ KINDS: dict[str, Kind] = {
     ),
     "fell-back-to-full": Kind(logging.WARNING, "full-refresh"),
     "slot-lost": Kind(logging.WARNING, "capture"),
+    "slot-too-large": Kind(logging.WARNING, "capture"),
     "resnapshot": Kind(
         logging.WARNING, "capture", "it is copied anew; `streamtables wal status` says why"
     ),
@@ -57,6 +58,9 @@ KINDS: dict[str, Kind] = {
     "recovered": Kind(logging.INFO),
     "held": Kind(logging.INFO),
     "released": Kind(logging.INFO),
+    "skipped": Kind(logging.INFO),
+    "coalesced": Kind(logging.INFO),
+    "deferred": Kind(logging.INFO, sentence="it waits for what it reads"),
     "leader": Kind(logging.INFO),
     "notify": Kind(logging.WARNING, sentence="writers cannot wake the scheduler"),
     "threshold-crossed": Kind(logging.INFO),

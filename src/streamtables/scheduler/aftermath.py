@@ -45,10 +45,18 @@ class Aftermath:
                 happened.append(self._failed(entry, result.error, now))
             elif result.outcome == "deferred":
                 entry.not_before = now + timedelta(seconds=DEFERRED_SECONDS)
+                happened += self._deferred(entry, result, now)
             else:
                 entry.last_started = self.started
                 happened += self._went_well(entry, result, now)
         return happened
+
+    def _deferred(self, entry: Entry, result: Refresh, now: datetime) -> list[Event]:
+        """Tell once that a table could not move, until it does."""
+        if "deferred" in entry.said:
+            return []
+        entry.said.add("deferred")
+        return [Event(now, "deferred", result.reason.text, entry.table.id, entry.table.name)]
 
     def _failed(self, entry: Entry, error: StreamTablesError, now: datetime) -> Event:
         entry.failures += 1
@@ -71,6 +79,7 @@ class Aftermath:
             text = f"it works again after {entry.failures} failed refreshes"
             happened.append(Event(now, "recovered", text, table.id, table.name))
         entry.failures, entry.not_before = 0, None
+        entry.said -= {"deferred", "skipped"}
         if result.outcome == "applied":
             entry.typical_seconds = (
                 0.7 * entry.typical_seconds + 0.3 * result.seconds

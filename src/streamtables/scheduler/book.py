@@ -253,7 +253,7 @@ def _moved_dag(last: Book, definitions: Definitions) -> Dag:
 
 def _carry_over(entry: Entry, last: Entry, last_start: datetime | None) -> None:
     entry.last_started = last_start
-    entry.behind_since, entry.hold = last.behind_since, last.hold
+    entry.behind_since, entry.hold, entry.said = last.behind_since, last.hold, last.said
     entry.freshness, entry.typical_seconds = last.freshness, last.typical_seconds
     if last.table.altered_at == entry.table.altered_at:
         entry.failures, entry.not_before = last.failures, last.not_before

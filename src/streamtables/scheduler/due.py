@@ -14,7 +14,7 @@ future, by a clock that went back, can turn true while the table waits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeAlias, assert_never
@@ -70,6 +70,20 @@ def passed_over(timing: Timing, upto: datetime) -> datetime | None:
             return upto
         case _:
             return last
+
+
+def came_together(timing: Timing, now: datetime) -> datetime | None:
+    """Return since when a table is due, if a second of its times came while it waited.
+
+    None where it starts in time, or follows changes, which have no times to miss.
+    """
+    if timing.last_started is None or isinstance(timing.schedule, OnChange):
+        return None
+    due = _by_schedule(timing, now)
+    if due is None:
+        return None
+    again = _by_schedule(replace(timing, last_started=due), now)
+    return due if again is not None and due < again <= now else None
 
 
 def _by_schedule(timing: Timing, now: datetime) -> datetime | None:

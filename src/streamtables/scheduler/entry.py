@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
@@ -28,6 +28,11 @@ class Entry:
     failures: int = 0
     behind_since: datetime | None = None
     hold: Hold | None = None
+    said: set[str] = field(default_factory=lambda: {"skipped"})
+    """What was told of it and still holds: `skipped`, `coalesced`, `deferred`.
+
+    At first it counts as skipped: that it lacks nothing is told of a table that was refreshed.
+    """
     freshness: Judgement = "ok"
     typical_seconds: float = 0.0
     waits_for_time: bool | None = None

@@ -76,6 +76,7 @@ class Loop:
             around = self.ticker.around
             # Where the catalog is away, the lease runs out by itself.
             with suppress(StreamTablesError):
+                self.ticker.tell()
                 around.catalog.stop_leading(around.process, around.clock())
 
     @property

@@ -21,9 +21,10 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.aftermath import Aftermath
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.clock_words import reads_clock
+from streamtables.scheduler.due import came_together
 from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuses import Fuses
-from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of
+from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of, shown
 from streamtables.scheduler.housekeeping import Housekeeping
 from streamtables.scheduler.lateness import judged
 from streamtables.scheduler.observed import forget_dropped
@@ -47,6 +48,11 @@ class Ticker:
     book: Book | None = None
     heads: Heads = field(default_factory=Heads)
     happened: list[Event] = field(default_factory=list)
+    skipped: list[Event] = field(default_factory=list)
+    """Tables that were due and lacked nothing: written down with what happens next.
+
+    A quiet tick stays one question to the catalog.
+    """
     ticks: int = 0
     change_reads: int = 0
     """How many windows of changes the rounds of this process have read."""
@@ -87,14 +93,20 @@ class Ticker:
         tables = book.definitions.stream_tables.values()
         self.happened += self.proofs.prove(book.generation, tables, now)
         self.happened += judged(book.promised, self.around.clock())
-        self.around.catalog.record_events(self.happened)
-        self.happened = []
+        if self.happened or results:
+            self.tell()
         if self.courier is not None:
             known = self.around.catalog.publications
             self.courier.ticked(
                 book.generation, now, moved=bool(results), ask=lambda: bool(known())
             )
         return results
+
+    def tell(self) -> None:
+        """Write down what happened, and what was skipped before."""
+        told = sorted((*self.skipped, *self.happened), key=lambda event: event.at)
+        self.around.catalog.record_events(told)
+        self.happened, self.skipped = [], []
 
     def forget(self) -> None:
         """Know nothing: another process may have led, and every log counts as moved."""
@@ -116,10 +128,15 @@ class Ticker:
         return self.book
 
     def _detect(self, book: Book, now: datetime) -> None:
-        """See which sources have moved, and which tables that puts behind."""
-        moved = self.heads.moved(source for source in book.watched if source.kind != "postgres")
+        """See which sources have moved, and which tables that puts behind.
+
+        Readers of a source that cannot be read are behind too: their refresh says what is wrong.
+        """
+        logs = (source for source in book.watched if source.kind != "postgres")
+        moved, unreadable = self.heads.moved(logs)
         mirrors = [source for source in book.watched if source.kind == "postgres"]
         positions = {source.id: self._position(book, source) for source in moved}
+        positions |= dict.fromkeys(source.id for source in unreadable)
         positions |= self.following.moved(mirrors)
         for key in [key for key, at in positions.items() if at is None]:
             self.heads.forget(key)
@@ -141,11 +158,13 @@ class Ticker:
         entry = book.entries[key]
         if not book.is_behind(key) and not self._waits_for_time(book, entry):
             self._note_hold(entry, None, now)
+            self._note_skip(entry, now)
             book.pass_over(key, now)
             return False
         hold = self._hold(book, entry, now)
         self._note_hold(entry, hold, now)
         if hold is None:
+            self._note_coalesced(entry, now)
             return True
         again = now + timedelta(seconds=HOLD_SECONDS)
         entry.not_before = hold.until or again if entry.follows_changes else entry.not_before
@@ -186,6 +205,23 @@ class Ticker:
             )
         if hold is None and last is not None:
             self._happened(entry.table, now, "released", "it is no longer held back")
+
+    def _note_skip(self, entry: Entry, now: datetime) -> None:
+        """Note that a table was due and lacked nothing, once after each refresh."""
+        if "skipped" not in entry.said:
+            entry.said.add("skipped")
+            text = "it was due and lacks nothing; it rests until something changes"
+            self.skipped.append(Event(now, "skipped", text, entry.table.id, entry.table.name))
+
+    def _note_coalesced(self, entry: Entry, now: datetime) -> None:
+        """Tell that several times of a table come together, once until it starts in time."""
+        since = came_together(entry.timing, now)
+        if since is None:
+            entry.said.discard("coalesced")
+        elif "coalesced" not in entry.said:
+            entry.said.add("coalesced")
+            text = f"what was due since {shown(since)} comes together in one refresh"
+            self._happened(entry.table, now, "coalesced", text)
 
     def _refreshed(self, book: Book, chosen: Sequence[InputId], now: datetime) -> list[Refresh]:
         snapshot = self.around.catalog.snapshot()

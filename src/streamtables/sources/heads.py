@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from streamtables.catalog.models import Source
 from streamtables.engine.delta_log import HeadProbe
+from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId
 
 
@@ -16,9 +17,19 @@ class Heads:
 
     _probes: dict[InputId, tuple[str, HeadProbe]] = field(default_factory=dict)
 
-    def moved(self, sources: Iterable[Source]) -> list[Source]:
-        """Return the sources whose log is not as it was at the last look; at first, all."""
-        return [source for source in sources if self._probe(source).moved()]
+    def moved(self, sources: Iterable[Source]) -> tuple[list[Source], list[Source]]:
+        """Return the sources whose log is not as it was at the last look; at first, all.
+
+        Beside them, those whose log cannot be read now: one of them must not hide the others.
+        """
+        moved, unreadable = [], []
+        for source in sources:
+            try:
+                if self._probe(source).moved():
+                    moved.append(source)
+            except (OSError, StreamTablesError):
+                unreadable.append(source)
+        return moved, unreadable
 
     def forget(self, source_id: InputId) -> None:
         """Count a source as moved the next time."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import sleep
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 
+from streamtables.demo.postgres_server import running_server
 from streamtables.errors import TransientError
 from streamtables.observe.exposition import exposition
 from streamtables.observe.observer import Observer
@@ -88,6 +90,77 @@ def test_the_percentiles_are_those_of_the_status(
     assert found == status.true_lag
     assert found.drains == 3
     assert 0.6 <= found.p99 < 30
+
+
+@pytest.mark.parametrize("way", ["triggers", "wal"])
+def test_a_quiet_source_is_not_behind_however_long_ago_it_was_drained(
+    chain: Chain, shop: psycopg.Connection[Any], way: Any
+) -> None:
+    chain.add("keyed", capture=way)
+    shop.execute("INSERT INTO keyed VALUES (50, 'x')")
+    chain.drain()
+    later = datetime.now(UTC) + timedelta(hours=3)
+    [status] = capture_status(chain.catalog, later)
+    assert status.lag_seconds == 0.0
+    assert status.drained_at is not None
+    shop.execute("CREATE TABLE unrelated AS SELECT 1 AS a")
+    [status] = capture_status(chain.catalog, later)
+    assert status.lag_seconds == 0.0
+
+
+@pytest.mark.parametrize("way", ["triggers", "wal"])
+def test_a_source_is_as_far_behind_as_its_oldest_change_that_waits(
+    chain: Chain, shop: psycopg.Connection[Any], way: Any
+) -> None:
+    chain.add("keyed", capture=way)
+    began = datetime.now(UTC)
+    for number in range(3):
+        shop.execute("INSERT INTO keyed VALUES (%s, 'x')", (80 + number,))
+    [status] = capture_status(chain.catalog, began + timedelta(hours=1))
+    assert status.lag_seconds is not None
+    assert 3500 < status.lag_seconds <= 3600
+    chain.drain()
+    [status] = capture_status(chain.catalog, began + timedelta(hours=1))
+    assert status.lag_seconds == 0.0
+
+
+def test_how_far_behind_is_not_known_where_changes_are_not_seen(
+    chain: Chain, shop: psycopg.Connection[Any]
+) -> None:
+    chain.add("keyed", capture="triggers")
+    [(name,)] = shop.execute(
+        "SELECT tgname FROM pg_trigger WHERE tgname LIKE '%%insert' AND NOT tgisinternal"
+    ).fetchall()
+    shop.execute(sql.SQL("ALTER TABLE keyed DISABLE TRIGGER {}").format(sql.Identifier(name)))
+    shop.execute("INSERT INTO keyed VALUES (90, 'x')")
+    [status] = capture_status(chain.catalog, datetime.now(UTC))
+    assert (status.pending_changes, status.lag_seconds) == (0, None)
+
+
+def test_a_lag_is_counted_from_the_commit_where_the_server_keeps_its_time(tmp_path: Path) -> None:
+    with (
+        running_server(track_commit_timestamp="on", fsync="off") as server,
+        psycopg.connect(server.url) as writer,
+        Chain(tmp_path / "w", server.url) as chain,
+    ):
+        writer.execute("CREATE TABLE keyed (id int PRIMARY KEY)")
+        writer.commit()
+        chain.add("keyed", capture="triggers")
+        began, xid = writer.execute("SELECT now(), pg_current_xact_id()::xid").fetchone() or ()
+        writer.execute("INSERT INTO keyed VALUES (1)")
+        writer.execute("SELECT pg_sleep(0.5)")
+        writer.commit()
+        [(committed,)] = writer.execute("SELECT pg_xact_commit_timestamp(%s::xid)", (str(xid),))
+        now = datetime.now(UTC)
+        [status] = capture_status(chain.catalog, now)
+        assert status.lag_seconds == (now - committed).total_seconds()
+        assert status.lag_seconds <= (now - began).total_seconds() - 0.5
+        chain.drain()
+        last = chain.catalog.last_drain(
+            chain.catalog.captures()[chain.catalog.source("keyed").id].database
+        )
+        assert last is not None
+        assert list(last.lags.values()) == [(last.at - committed).total_seconds()]
 
 
 def test_a_server_that_reads_no_log_has_no_pending_records(

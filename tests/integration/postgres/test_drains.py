@@ -22,6 +22,7 @@ from streamtables.sources.postgres import publication, spool
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.status import capture_status
 from tests.support.postgres_chain import Chain, rows_of
+from tests.support.postgres_role import make_role
 from tests.support.settings import settings_with
 
 pytestmark = pytest.mark.postgres
@@ -394,6 +395,11 @@ def test_a_slot_that_holds_back_too_much_leads_back_to_triggers_in_an_orderly_wa
             assert chain.mirror("keyed") == rows_of(shop, "keyed")
         kinds = dict(reversed(chain.reasons("keyed")))
         assert "holds back" in kinds["moving to triggers"]
+        told = [event for event in chain.catalog.events() if event.kind == "slot-too-large"]
+        # Each time that a move began, and not with each drain.
+        starts = [kind for kind, _ in chain.reasons("keyed") if kind == "moving to triggers"]
+        assert [event.subject for event in told] == ["keyed"] * len(starts)
+        assert "holds back" in told[0].text
 
 
 def test_a_table_taken_out_of_the_publication_is_copied_with_that_reason(
@@ -607,17 +613,6 @@ def test_partitions_are_captured_wherever_rows_are_written(
         assert chain.mirror("parts") == rows_of(shop, "parts"), statement
 
 
-ROLE = """
-CREATE ROLE {owner};
-CREATE ROLE {role} LOGIN PASSWORD 'secret word';
-GRANT CONNECT, CREATE ON DATABASE {database} TO {role};
-GRANT {owner} TO {role};
-ALTER ROLE {role} REPLICATION;
-ALTER TABLE keyed OWNER TO {owner};
-ALTER TABLE bag OWNER TO {owner};
-"""
-
-
 @pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
 def test_the_documented_role_is_enough_and_its_password_stays_a_secret(
     tmp_path: Path,
@@ -627,9 +622,8 @@ def test_the_documented_role_is_enough_and_its_password_stays_a_secret(
     capture: str,
 ) -> None:
     database, tag = shop.info.dbname, uuid4().hex[:8]
-    names = {"owner": f"owner_{tag}", "role": f"role_{tag}", "database": database}
-    shop.execute(ROLE.format(**names))
-    monkeypatch.setenv("SHOP_URL", own_server.url_of(database, names["role"], "secret word"))
+    make_role(shop, f"owner_{tag}", f"role_{tag}", "secret word", ("keyed", "bag"))
+    monkeypatch.setenv("SHOP_URL", own_server.url_of(database, f"role_{tag}", "secret word"))
     with Chain(tmp_path / "w", "${env:SHOP_URL}") as chain:
         chain.add("keyed", "bag", capture=capture)
         for number in range(3):

@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 
 from streamtables.sources.postgres import buffer
+from streamtables.sources.postgres.buffer_waiting import waiting
 from streamtables.sources.postgres.server import Server
 from tests.integration.postgres.trigger_mirror import TAG, Mirror, run
 
@@ -74,8 +75,10 @@ def test_buffers_say_together_what_they_hold_and_whether_something_is_new(mirror
     run(mirror.url, "DELETE FROM items WHERE id < 4")
     other.drain()
     with Server(mirror.url).connected("test") as connection:
-        held = buffer.pending(connection, [TAG, "ffffffff"])
-        assert buffer.pending(connection, []) == {}
+        held = waiting(connection, [TAG, "ffffffff"], None)
+        new = waiting(connection, ["ffffffff"], other.position)
+        bounded = waiting(connection, [TAG], None, most=2)
+        assert waiting(connection, [], None) == {}
         assert mirror.position is not None
         assert other.position is not None
         questions = [
@@ -86,7 +89,13 @@ def test_buffers_say_together_what_they_hold_and_whether_something_is_new(mirror
             connection.execute(sql.SQL("SELECT {}").format(question)).fetchone()
             for question in questions
         ]
-    assert held == {TAG: 3, "ffffffff": 3}
+    assert {tag: (w.rows, w.estimated) for tag, w in held.items()} == {
+        TAG: (3, False),
+        "ffffffff": (3, False),
+    }
+    assert (new["ffffffff"].rows, new["ffffffff"].oldest_at) == (0, None)
+    assert (bounded[TAG].rows, bounded[TAG].estimated) == (3, True)
+    assert held[TAG].oldest_at is not None
     assert written == [(True,), (False,)]
 
 
@@ -125,7 +134,7 @@ def test_a_drain_at_any_moment_of_random_transactions_shows_the_table(mirror: Mi
     assert drains > 5
     assert all(written), written
     with Server(mirror.url).connected("test") as connection:
-        assert buffer.pending(connection, [TAG]) == {TAG: 0}
+        assert waiting(connection, [TAG], None)[TAG].rows == 0
 
 
 def _random_transactions(url: str, writer: int, until: float, written: list[int]) -> None:

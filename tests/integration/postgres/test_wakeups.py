@@ -132,3 +132,53 @@ def test_a_server_that_is_away_is_said_and_not_waited_for(
 
 def test_the_channel_is_that_of_one_catalog(known: CapturedDatabase) -> None:
     assert wakeups.channel(known) == f"streamtables_{known.tag}"
+
+
+def test_partitions_and_replicated_writes_call_too(
+    database: str, tmp_path: Path, ears: Wakeups, woken: Event
+) -> None:
+    with (
+        psycopg.connect(database, autocommit=True) as writer,
+        Chain(tmp_path, database) as chain,
+    ):
+        writer.execute("CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id)")
+        for number in range(2):
+            writer.execute(
+                f"CREATE TABLE part_{number} PARTITION OF parts"
+                f" FOR VALUES FROM ({number * 10}) TO ({number * 10 + 10})"
+            )
+        chain.add("parts")
+        [known] = chain.catalog.captured_databases().values()
+        wanting(ears, known, woken)
+        for statement in ("INSERT INTO part_1 VALUES (10)", "INSERT INTO parts VALUES (1)"):
+            writer.execute(statement)
+            assert woken.wait(SECONDS), statement
+            woken.clear()
+        writer.execute("SET session_replication_role = 'replica'")
+        writer.execute("DELETE FROM part_0")
+        assert woken.wait(SECONDS)
+
+
+def test_what_is_missing_or_disabled_on_one_partition_is_put_back(
+    database: str, tmp_path: Path
+) -> None:
+    with (
+        psycopg.connect(database, autocommit=True) as writer,
+        Chain(tmp_path, database) as chain,
+    ):
+        writer.execute("CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id)")
+        writer.execute("CREATE TABLE part_0 PARTITION OF parts FOR VALUES FROM (0) TO (10)")
+        chain.add("parts")
+        [known] = chain.catalog.captured_databases().values()
+        [capture] = known.captures
+        wakeups.install(writer, capture, "called")
+        writer.execute("CREATE TABLE part_1 PARTITION OF parts FOR VALUES FROM (10) TO (20)")
+        [name] = set(ours(writer))
+        writer.execute(f"ALTER TABLE part_0 DISABLE TRIGGER {name}")
+        wakeups.install(writer, capture, "called")
+        always = writer.execute(
+            "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = %s"
+            " AND tgenabled = 'A' ORDER BY 1",
+            (name,),
+        ).fetchall()
+    assert always == [("part_0",), ("part_1",), ("parts",)]

@@ -47,6 +47,7 @@ DECODE = """
   fetch, decode, type      1.50 s      140,000 changes/s (bar 130,000)
   … and last rows          2.00 s      105,000 changes/s
   ratio to the server      2.50       (bar 3.5)
+999,999 changes in fetches of 20,000: 7.7 s, peak 390 MB (260 MB after 210,000)
 """
 
 
@@ -63,9 +64,10 @@ def test_the_bars_of_writers_come_from_one_statement_and_name_the_worst():
 
 
 def test_the_bars_of_decoding_are_read():
-    rate, ratio = decode_bars(DECODE)
+    rate, ratio, memory = decode_bars(DECODE)
     assert (rate.found, rate.verdict) == ("140,000 changes/s", "met")
     assert (ratio.found, ratio.verdict) == ("2.50×", "met")
+    assert (memory.found, memory.verdict) == ("1.50×", "missed")
 
 
 @pytest.mark.parametrize("read", [writer_bars, decode_bars])
@@ -151,7 +153,13 @@ def test_a_paced_writer_stops_when_it_is_told():
 
 def test_files_are_counted_by_kind(tmp_path: Path):
     before = delta_files(tmp_path)
-    for name in ("a.parquet", "_delta_log/0.json", "_change_data/cdc-1.parquet"):
+    names = (
+        "a.parquet",
+        "_delta_log/0.json",
+        "_change_data/cdc-1.parquet",
+        "deletion_vector_1.bin",
+    )
+    for name in names:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("12345", encoding="utf-8")
@@ -160,7 +168,28 @@ def test_files_are_counted_by_kind(tmp_path: Path):
         "data": {"files": 1, "bytes": 5},
         "change feed": {"files": 1, "bytes": 5},
         "log": {"files": 1, "bytes": 5},
+        "deletion vectors": {"files": 1, "bytes": 5},
     }
+
+
+def test_the_load_shows_what_stays_in_the_buffer_and_beside_the_files():
+    item = {
+        "capture": "triggers",
+        "amplification": {"wal_ratio_with_drain": 2.0},
+        "changes": 10,
+        "changes_per_second": 10.0,
+        **dict.fromkeys(("p95_lag_seconds", "max_lag_seconds"), 1.0),
+        **dict.fromkeys(("first_third_lag_seconds", "last_third_lag_seconds"), 1.0),
+        "after_the_last_drain": {"pending_rows": 0},
+        "differences": 0,
+        "delta": {kind: {"files": 2, "bytes": 50} for kind in ("data", "deletion vectors")},
+        "buffer": {"dead": 1_234, "heap_bytes": 8_192, "index_bytes": 0},
+    }
+    found = {bar.what: bar.found for bar in postgres_load._bars(item, 10)}
+    assert found["triggers: Delta deletion vectors"] == "2 files, 50 bytes"
+    what = "triggers: the buffer after the load, dead rows, heap and index"
+    assert found[what] == "1,234 rows, 8,192 and 0 bytes"
+    assert not any("buffer" in bar.what for bar in postgres_load._bars(item | {"buffer": {}}, 10))
 
 
 def test_a_buffer_has_to_be_empty_and_a_slot_nearly_at_the_end():

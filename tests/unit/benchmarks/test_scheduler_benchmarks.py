@@ -21,15 +21,17 @@ DAG = """
   create  edit    0.019 ms (one in ten over    0.021)   full build     4.0 ms   ratio      211 (bar 20)
   alter   edit    0.200 ms (one in ten over    0.300)   full build     3.6 ms   ratio       18 (bar 20)
   drop    edit    0.016 ms (one in ten over    0.017)   full build     3.9 ms   ratio    1,250 (bar 20)
+  looks      0.021 ms alone      0.034 ms beside full builds (the slowest    5.120)
 """
 COLUMNS = {"id": "bigint", "grp": "bigint", "amount": "bigint"}
 
 
 def test_the_worst_edit_and_the_slowest_build_are_the_bars_of_the_dag():
-    ratio, build = dag_bars(DAG)
+    ratio, build, looks = dag_bars(DAG)
     assert (ratio.found, ratio.verdict) == ("18.00×", "missed")
     assert "alter" in ratio.what
     assert (build.found, build.verdict) == ("4.00 ms", "met")
+    assert looks.found == "0.021 ms, 0.034 ms (at most 5.120 ms)"
 
 
 def test_the_figure_of_threads_is_shown():

@@ -573,6 +573,7 @@ CAPTURE = SimpleNamespace(
     note="a drain has to pass the start of the WAL",
     lag_bytes=56,
     pending_changes=3,
+    pending_estimated=False,
     wal_decoder_pending_records=0,
     drained_at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     error=None,
@@ -595,6 +596,15 @@ def test_wal_status_shows_the_way_and_why_not_another(run, db):
     [first] = run("wal", "status", "--json").json
     assert (first["source"], first["pending_changes"]) == ("orders", 3)
     assert first["wal_decoder_pending_records"] == 0
+
+
+def test_wal_status_says_where_a_number_is_an_estimate(run, db):
+    db.captures = [
+        SimpleNamespace(**{**vars(CAPTURE), "pending_changes": 234_567, "pending_estimated": True})
+    ]
+    assert "about 234,567" in run("wal", "status").out
+    [first] = run("wal", "status", "--json").json
+    assert (first["pending_changes"], first["pending_estimated"]) == (234_567, True)
 
 
 def test_caches_status_shows_every_level_and_what_is_wrong_with_it(run, db):

@@ -44,6 +44,7 @@ CASES: dict[str, tuple[dict[str, str], list[float], list[float]]] = {
     "StreamtablesWalBacklog": ({"server": "s"}, blip(10_001, 11), blip(10_001, 10)),
     "StreamtablesWalHeldBack": ({"server": "s"}, flat(2.0**31), flat(2.0**30)),
     "StreamtablesSlotLost": ({"kind": "slot-lost"}, rising(1, 1), flat(3)),
+    "StreamtablesSlotTooLarge": ({"kind": "slot-too-large"}, rising(1, 1), flat(3)),
     "StreamtablesCaptureSlow": ({"source": "s"}, flat(61), flat(60)),
     "StreamtablesSourceNotSeen": ({"source": "s"}, flat(301), blip(301, 2)),
     "StreamtablesChangesPileUp": ({"source": "s"}, flat(1_000_001), blip(2_000_000, 5)),

@@ -122,6 +122,7 @@ def test_everything_that_people_are_to_be_told_of_arrives_in_order(receiver: Rec
         "suspended",
         "fell-back-to-full",
         "slot-lost",
+        "slot-too-large",
         "resnapshot",
         "verify-difference",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import combinations, product
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from streamtables.catalog import dependencies
 from streamtables.errors import CycleError, InUseError, NotFoundError
+from streamtables.observe.counts import Counts
 from streamtables.positions import InputId
 from streamtables.scheduler.dag import Dag, DagHolder
 from streamtables.scheduler.shared_map import SharedMap
@@ -267,6 +269,17 @@ def test_a_repack_does_not_undo_a_change_made_meanwhile():
     holder = DagHolder(Slow.build(DIAMOND))
     assert not holder.repack()
     assert holder.current is changed
+
+
+def test_a_reader_waits_for_no_lock_of_writers_or_of_metrics():
+    holder, counts = DagHolder(Dag.build(DIAMOND)), Counts()
+    found: list[tuple[InputId, ...]] = []
+    reader = Thread(target=lambda: found.append(tuple(holder.current.affected([node("x")]))))
+    with counts._lock, holder._writing:
+        reader.start()
+        reader.join(10)
+        assert not reader.is_alive()
+    assert found == [tuple(Dag.build(DIAMOND).affected([node("x")]))]
 
 
 @given(

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamtables.scheduler.due import Timing, next_due, passed_over
-from streamtables.scheduler.schedule import Calculated, Cron, Every, Manual, OnChange, Schedule
+from streamtables.scheduler.due import Timing, came_together, next_due, passed_over
+from streamtables.scheduler.schedule import (
+    Calculated,
+    Cron,
+    Every,
+    Manual,
+    OnChange,
+    Schedule,
+    parse_schedule,
+)
 from streamtables.scheduler.tiers import TIER_FACTOR, scaled
 from tests.unit.scheduler.strategies import START, moments, schedules, timed
 
@@ -168,3 +176,26 @@ def test_the_rhythm_of_a_table_that_rests_is_that_of_a_look_in_each_of_its_momen
 @pytest.mark.parametrize("last", [None, later(hours=1)])
 def test_a_table_that_never_started_or_starts_later_was_not_passed_over(last) -> None:
     assert passed_over(timing(Every(60), last), NOON) == last
+
+
+def test_times_that_come_together_are_known_by_the_first_of_them():
+    started = datetime(2026, 6, 1, tzinfo=UTC)
+    minute = Timing(parse_schedule("1 minute"), "hot", started, started)
+    first = started + timedelta(minutes=1)
+    assert came_together(minute, first) is None
+    assert came_together(minute, started + timedelta(seconds=119)) is None
+    assert came_together(minute, started + timedelta(seconds=120)) == first
+    hourly = Timing(parse_schedule("cron 0 * * * *"), "hot", started, started)
+    assert came_together(hourly, started + timedelta(minutes=119)) is None
+    assert came_together(hourly, started + timedelta(minutes=121)) == started + timedelta(hours=1)
+
+
+def test_a_back_off_makes_times_come_together_and_a_change_has_none():
+    started = datetime(2026, 6, 1, tzinfo=UTC)
+    later = started + timedelta(hours=1)
+    held = Timing(parse_schedule("1 minute"), "hot", started, started, not_before=later)
+    assert came_together(held, later) == started + timedelta(minutes=1)
+    follows = Timing(parse_schedule("on change at most every 1 minute"), "hot", started, started)
+    assert came_together(follows, later) is None
+    never = Timing(parse_schedule("1 minute"), "hot", None, started)
+    assert came_together(never, later) is None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Thread
@@ -12,18 +12,22 @@ from threading import Thread
 import pytest
 
 from streamtables.api import StreamTables
-from streamtables.catalog import default_location
+from streamtables.catalog import Column, Source, StreamTable, default_location
 from streamtables.catalog.scheduler_models import Lease
+from streamtables.engine.describe import describe
+from streamtables.errors import EnvironmentFaultError
 from streamtables.positions import InputId
 from streamtables.refresh.results import Refresh
+from streamtables.refresh.round import Work
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
 from streamtables.scheduler.permission import NoMore
 from streamtables.scheduler.queue import Job
 from streamtables.scheduler.tick import Ticker
 from streamtables.scheduler.workers import Workers
+from tests.support.delta_tables import DeltaTableFile, take_log_away
 from tests.support.settings import settings_with
-from tests.unit.catalog.builders import START, record, standing, stream_table
+from tests.unit.catalog.builders import START, reads, record, source, standing, stream_table
 
 
 class Clock:
@@ -132,6 +136,68 @@ def test_a_process_that_leads_again_looks_at_every_source_again(
     clock.forward(2)
     loop.tick()
     assert loop.ticker.heads is not known
+
+
+@dataclass
+class Only(Workers):
+    """Refreshes one table of a round, and notes the others."""
+
+    name: InputId | None = None
+    others: list[InputId] = field(default_factory=list)
+
+    def __call__(
+        self, tables: Sequence[InputId], inputs: Mapping[InputId, Collection[InputId]], work: Work
+    ) -> Mapping[InputId, Refresh]:
+        self.others += [key for key in tables if key != self.name]
+        if self.name is None or self.name not in tables:
+            return {}
+        return super().__call__([self.name], inputs, work)
+
+
+@pytest.mark.fault(
+    "files",
+    "the log of one source cannot be read: no right to, or its storage is away",
+    step="a tick looks at its sources",
+    seen="readers of that source fail with ST-4001 or ST-3000; all other tables are refreshed",
+    recovery="make it readable; the scheduler tries again by itself",
+)
+def test_a_source_that_cannot_be_read_stops_its_readers_alone(
+    around: Surroundings, clock: Clock, tmp_path: Path
+) -> None:
+    tables = [DeltaTableFile(tmp_path / n, {"id": "bigint"}, [(1,)]) for n in ("away", "here")]
+    sources = [add_delta_source(around, table.path) for table in tables]
+    readers = [follow(around, source) for source in sources]
+    workers = Only(around.settings, name=readers[0].id)
+    loop = Loop(Ticker(around, workers))
+    assert loop.tick() == []
+    give_back = take_log_away(tables[0].path)
+    tables[1].append((2,))
+    [failed] = loop.tick()
+    assert (failed.table, failed.outcome) == ("reads_away", "failed")
+    assert isinstance(failed.error, EnvironmentFaultError)
+    assert workers.others == [readers[1].id]
+    give_back()
+    clock.forward(60)
+    loop.tick()
+    assert loop.ticker.book is not None
+    assert loop.ticker.book.broken == set()
+
+
+def add_delta_source(around: Surroundings, path: Path) -> Source:
+    found = describe(str(path))
+    columns = tuple(Column(c.name, c.type, c.nullable) for c in found.columns)
+    made = source(path.name, location=str(path), columns=columns, delta_table_id=found.table_id)
+    return around.catalog.add_source(made)
+
+
+def follow(around: Surroundings, below: Source) -> StreamTable:
+    """Define a table that follows a source, and stands for its first version."""
+    query = f"SELECT id FROM {below.name}"
+    made = stream_table(f"reads_{below.name}", query=query, schedule="on change")
+    table = around.catalog.create_stream_table(made, reads(below))
+    at_first = standing(1, {below.id: 0})
+    around.catalog.adopt_standing(table.id, replace(at_first, query_hash=table.defining_query_hash))
+    return table
 
 
 def test_a_catalog_that_is_away_for_a_while_is_waited_for(

@@ -22,15 +22,13 @@ from streamtables.errors import InternalError, SourceUnusableError
 from streamtables.sources.postgres.buffer_columns import buffer_name
 from streamtables.sources.postgres.buffer_layout import LAYOUT, Layout, read_layout
 from streamtables.sources.postgres.buffer_marks import read_marks
+from streamtables.sources.postgres.commit_times import written_at
 from streamtables.sources.postgres.copy_text import copied
 from streamtables.sources.postgres.triggers import reshaped
 from streamtables.sources.postgres.types import MirrorColumn, from_text
 
-_OWN = (
-    "__st_action",
-    "__st_changed",
-    "(1000000 * extract(epoch FROM __st_at))::bigint",
-)
+_OWN = "__st_action, __st_changed, (1000000 * extract(epoch FROM {at}))::bigint"
+_OWN_COLUMNS = 3
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -48,7 +46,7 @@ class BufferBatch:
     """The columns that updates changed; None is all, as for rows that came or went."""
     first_at: datetime | None = None
     last_at: datetime | None = None
-    """When the first and the last transaction began."""
+    """When the first and the last transaction committed; began, where the server cannot say."""
 
     @property
     def count(self) -> int:
@@ -72,14 +70,15 @@ def read(
         SourceUnusableError: the buffer is gone, or of another layout.
     """
     layout = _checked_layout(connection, tag)
-    marks = read_marks(connection, tag, layout.source, _after(since))
+    marks = read_marks(connection, tag, layout.source, rows_after(since))
     # A statement that looked at the past may have been captured into columns of another type.
     if reason := marks.unexplained or _altered(connection, tag):
         yield BufferBatch(_no_rows(columns), unexplained=reason)
         return
     cleared = marks.cleared_at is not None
-    select = _select(tag, columns, marks.cleared_at, since)
-    for texts in copied(connection, select, len(_OWN) + len(columns), batch_rows):
+    own = sql.SQL(_OWN).format(at=written_at(connection))
+    select = _select(tag, own, columns, marks.cleared_at, since)
+    for texts in copied(connection, select, _OWN_COLUMNS + len(columns), batch_rows):
         yield _batch(texts, columns, layout, cleared=cleared)
         cleared = False
     if cleared:
@@ -102,34 +101,20 @@ def trim(connection: Connection[Any], tag: str, upto: str) -> int:
     return done.rowcount
 
 
-def pending(connection: Connection[Any], tags: Sequence[str]) -> dict[str, int]:
-    """Return how many rows each buffer holds, read or not, in one statement."""
-    counts = [
-        sql.SQL("SELECT {}, count(*) FROM {}").format(sql.Literal(tag), buffer_name(tag))
-        for tag in tags
-    ]
-    return dict(_all(connection, counts))
-
-
 def any_written(tags: Sequence[str], since: str) -> sql.Composed:
     """Return the expression for whether some buffer has a row that a snapshot does not see.
 
     Rows that were drained are gone, so there is little to look through.
     """
     questions = (
-        sql.SQL("EXISTS (SELECT FROM {} WHERE {})").format(buffer_name(tag), _after(since))
+        sql.SQL("EXISTS (SELECT FROM {} WHERE {})").format(buffer_name(tag), rows_after(since))
         for tag in tags
     )
     return sql.SQL("({})").format(sql.SQL(" OR ").join(questions))
 
 
-def _all(connection: Connection[Any], selects: Sequence[sql.Composed]) -> list[tuple[str, Any]]:
-    if not selects:
-        return []
-    return connection.execute(sql.SQL(" UNION ALL ").join(selects)).fetchall()
-
-
-def _after(since: str | None) -> sql.Composable:
+def rows_after(since: str | None) -> sql.Composable:
+    """Return the condition for rows that a snapshot does not see; without one, for all."""
     if since is None:
         return sql.SQL("true")
     return sql.SQL("NOT pg_catalog.pg_visible_in_snapshot(__st_xid, {}::pg_snapshot)").format(
@@ -158,17 +143,21 @@ def _altered(connection: Connection[Any], tag: str) -> str | None:
 
 
 def _select(
-    tag: str, columns: Sequence[MirrorColumn], cleared_at: int | None, since: str | None
+    tag: str,
+    own: sql.Composable,
+    columns: Sequence[MirrorColumn],
+    cleared_at: int | None,
+    since: str | None,
 ) -> sql.Composed:
     return sql.SQL(
         "SELECT {}{} FROM {} WHERE __st_action IN ('D', 'I') AND __st_seq > {} AND {} "
         "ORDER BY __st_seq"
     ).format(
-        sql.SQL(", ").join(map(sql.SQL, _OWN)),
+        own,
         sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(c.name)) for c in columns),
         buffer_name(tag),
         sql.Literal(cleared_at or 0),
-        _after(since),
+        rows_after(since),
     )
 
 

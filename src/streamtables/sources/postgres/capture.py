@@ -13,7 +13,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from streamtables.catalog.captures import CapturedDatabase
+from streamtables.catalog.captures import CapturedDatabase, Trace
 from streamtables.catalog.models import (
     Capture,
     CaptureEvent,
@@ -119,6 +119,7 @@ class PostgresCapture:
                 overrides=dict(overrides or {}),
             )
             with self._undone_on_failure(connection, mirror, capture):
+                self._trace(capture)
                 self._begin(connection, capture, table)
                 self._copied(server, table, columns, mirror, CommitSequence(0), head=None)
                 reach("copied")
@@ -133,7 +134,7 @@ class PostgresCapture:
         """Take down all that captures a source, and remove its mirror.
 
         The catalog goes first: it refuses a source that is read.  What a crash leaves on the
-        server is then found by its tag, which no source has any more.
+        server is then found by the trace that is kept until the end.
         """
         capture = self.shop.catalog.captures()[source.id]
         with ExitStack() as stack:
@@ -141,8 +142,10 @@ class PostgresCapture:
                 connection = stack.enter_context(Server(capture.server).connected("setup"))
             except StreamTablesError as error:
                 raise unreachable(source.name, error) from error
+            self._trace(capture)
             dropped = self.shop.catalog.drop_source(source.id)
             self._end(connection, capture)
+            self.shop.catalog.clear_trace(capture.tag)
         remove_own_table(source.location, self.warehouse)
         return dropped
 
@@ -359,8 +362,21 @@ class PostgresCapture:
         except BaseException:
             if not connection.closed and not connection.broken:
                 self._end(connection, capture)
+                self.shop.catalog.clear_trace(capture.tag)
             remove_own_table(mirror.location, self.warehouse)
             raise
+
+    def _trace(self, capture: Capture) -> None:
+        """Keep where something is about to be made or removed, in case this process dies."""
+        self.shop.catalog.keep_trace(
+            Trace(
+                capture.tag,
+                capture.server,
+                capture.database,
+                capture.table_name,
+                self.shop.clock(),
+            )
+        )
 
 
 @contextmanager

@@ -45,6 +45,8 @@ class CaptureStep:
     move: Move
     to: CaptureMode
     reason: str
+    cause: Fallback | None = None
+    """What people should be told of a step away from the WAL, beyond its reason."""
 
 
 def next_step(facts: CaptureFacts) -> CaptureStep:
@@ -69,7 +71,7 @@ def _on_wal(facts: CaptureFacts) -> CaptureStep:
         return CaptureStep("start", "triggers", "triggers were asked for")
     if facts.retained_bytes > facts.retained_bytes_max:
         reason = f"the slot holds back {facts.retained_bytes:,} bytes of the log"
-        return CaptureStep("start", "triggers", reason)
+        return CaptureStep("start", "triggers", reason, "slot-too-large")
     if facts.wal_blocks and facts.wish == "auto":
         return CaptureStep("start", "triggers", "; ".join(facts.wal_blocks))
     return CaptureStep("stay", "wal", "the WAL is read")

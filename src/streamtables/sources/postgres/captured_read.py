@@ -155,9 +155,8 @@ def _described(
 
 def _not_captured(connection: Connection[Any], capture: Capture, table: PgTable) -> str | None:
     """Say why the triggers do not see everything; None when they do."""
-    wanted = {table.oid, *(partition.oid for partition in table.partitions)}
-    missing = wanted - triggers.installed_on(connection, capture.tag)
-    return "a capturing trigger was dropped or disabled" if missing else None
+    missed = triggers.misses(connection, capture.tag, table)
+    return "a capturing trigger was dropped or disabled" if missed else None
 
 
 def _read_buffer(
@@ -174,7 +173,8 @@ def _from_buffer(
     connection: Connection[Any], item: _Described, spool: Spool
 ) -> ReadTable | Unexplained:
     parts: list[pa.Table] = []
-    cleared, first_at = False, None
+    cleared = False
+    first_at: datetime | None = None
     changed: frozenset[str] | None = frozenset()
     for batch in buffer.read(
         connection, item.capture.tag, item.columns, item.since.snapshot, batch_rows=BATCH_ROWS
@@ -186,7 +186,7 @@ def _from_buffer(
         if batch.rows.num_rows:
             parts.append(spool.keep(batch.rows))
             changed = _either(changed, batch.changed)
-        first_at = first_at or batch.first_at
+        first_at = min(filter(None, (first_at, batch.first_at)), default=None)
     if not parts and not cleared:
         return ReadTable(None, Shape.of(item.table), first_at)
     captured = Captured(_joined(parts, item.columns), cleared, changed=None if cleared else changed)

@@ -182,6 +182,10 @@ class Mover:
             return self._noted(capture, replace(step, reason=reason))
         number = self.last.number if self.last else 0
         moving = replace(capture, moving_to=step.to, moving_since=number, note=step.reason)
+        if step.cause == "slot-too-large":
+            name = self._name(capture)
+            event = Event(self.now, "slot-too-large", step.reason, capture.source_id, name)
+            self.catalog.record_events([event])
         return self._recorded(moving, f"moving to {step.to}", step.reason)
 
     def _finished(self, capture: Capture, step: CaptureStep) -> Capture:
@@ -202,10 +206,12 @@ class Mover:
             copy_reason=step.reason,
             note=step.reason,
         )
-        name = self.catalog.source(capture.source_id).name
-        lost = Event(self.now, "slot-lost", step.reason, capture.source_id, name)
+        lost = Event(self.now, "slot-lost", step.reason, capture.source_id, self._name(capture))
         self.catalog.record_events([lost])
         return self._recorded(marked, f"copying, then {to}", step.reason)
+
+    def _name(self, capture: Capture) -> str:
+        return self.catalog.source(capture.source_id).name
 
     def _recorded(self, capture: Capture, kind: str, reason: str) -> Capture:
         event = CaptureEvent(capture.source_id, self.now, kind, reason)

@@ -13,12 +13,15 @@ from streamtables.catalog.models import Capture, CaptureEvent
 from streamtables.catalog.store import Catalog
 from streamtables.errors import StreamTablesError
 from streamtables.observe.lag_window import RECENT, Percentiles, percentiles
-from streamtables.sources.postgres import buffer
-from streamtables.sources.postgres.facts import describe_table
+from streamtables.positions import Drain
+from streamtables.sources.postgres import triggers
+from streamtables.sources.postgres.buffer_waiting import Waiting, waiting
+from streamtables.sources.postgres.facts import PgTable, describe_table
 from streamtables.sources.postgres.moves import Ways
 from streamtables.sources.postgres.server import Server
+from streamtables.sources.postgres.slot import what_broke
 from streamtables.sources.postgres.turns import alone_if_free
-from streamtables.sources.postgres.wal_pending import pending_in_log
+from streamtables.sources.postgres.wal_pending import InLog, pending_in_log
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,19 @@ class CaptureStatus:
     lag_bytes: int | None
     """How much of the server's log is not yet confirmed; None by triggers."""
     lag_seconds: float | None
-    """How long ago the last recorded drain was."""
+    """For how long the oldest change that waits has been there; 0 when none does, None unknown.
+
+    By WAL it is the oldest of all tables of its slot.
+    """
     true_lag: Percentiles | None
-    """From the commit at the source to the mirror, over the last 15 minutes."""
+    """From the commit at the source to the mirror, over the last 15 minutes.
+
+    By triggers, from the start of the transaction where the server keeps no commit times.
+    """
     pending_changes: int | None
     """Rows that wait in the change buffer; None by WAL."""
+    pending_estimated: bool
+    """Whether more than 100,000 wait: `pending_changes` is then an estimate."""
     wal_decoder_pending_records: int | None
     """Changes of all its slot's tables that are committed in the log and not drained.
 
@@ -71,31 +82,41 @@ def _of_server(
     try:
         with server.connected("status") as connection:
             tags = [c.tag for c in captures if "triggers" in (c.mode, c.moving_to)]
-            pending = buffer.pending(connection, tags)
-            ways = Ways.of(connection, catalog.capture_tag(captures[0].database))
-            in_log = _in_log(catalog, connection, captures[0].database, ways)
-            return [_asked(catalog, connection, c, ways, (pending, in_log), now) for c in captures]
+            database = captures[0].database
+            last = catalog.last_drain(database)
+            ways = Ways.of(connection, catalog.capture_tag(database))
+            found = _Found(
+                ways,
+                waiting(connection, tags, last.position.snapshot if last else None),
+                _in_log(connection, last, ways),
+                last,
+            )
+            return [_asked(catalog, connection, c, found, now) for c in captures]
     except StreamTablesError as error:
         return [_known(catalog, capture, now, error=error.message) for capture in captures]
 
 
-def _in_log(catalog: Catalog, connection: Connection[Any], database: str, ways: Ways) -> int | None:
-    last = catalog.last_drain(database)
+@dataclass(frozen=True)
+class _Found:
+    """What a server says of all its captured tables."""
+
+    ways: Ways
+    in_buffers: Mapping[str, Waiting]
+    in_log: InLog | None
+    last: Drain | None
+
+
+def _in_log(connection: Connection[Any], last: Drain | None, ways: Ways) -> InLog | None:
     if last is None or not ways.slot.exists:
         return None
-    with alone_if_free(connection, database) as free:
+    with alone_if_free(connection, last.database) as free:
         return pending_in_log(connection, ways.name, last.position.snapshot) if free else None
 
 
 def _asked(
-    catalog: Catalog,
-    connection: Connection[Any],
-    capture: Capture,
-    ways: Ways,
-    waiting: tuple[Mapping[str, int], int | None],
-    now: datetime,
+    catalog: Catalog, connection: Connection[Any], capture: Capture, found: _Found, now: datetime
 ) -> CaptureStatus:
-    pending, in_log = waiting
+    ways = found.ways
     table = describe_table(connection, capture.relation)
     blocked = () if table is None else ways.blocks(connection, table)
     by_wal = "wal" in (capture.mode, capture.moving_to)
@@ -106,9 +127,33 @@ def _asked(
         blocked=blocked,
         slot=ways.name if by_wal else None,
         lag_bytes=ways.slot.lag_bytes if by_wal and ways.slot.exists else None,
-        pending=pending.get(capture.tag),
-        in_log=in_log if by_wal else None,
+        lag_seconds=_lag_seconds(connection, capture, table, found, now),
+        pending=found.in_buffers.get(capture.tag),
+        in_log=found.in_log if by_wal else None,
     )
+
+
+def _lag_seconds(
+    connection: Connection[Any],
+    capture: Capture,
+    table: PgTable | None,
+    found: _Found,
+    now: datetime,
+) -> float | None:
+    """Return the age of the oldest change that waits; None where not all changes can be seen."""
+    last = found.last
+    if table is None or last is None or capture.copy_reason:
+        return None
+    waits: InLog | Waiting | None
+    if capture.mode == "wal":
+        waits, blind = found.in_log, bool(what_broke(found.ways.slot, last.position.lsn))
+    else:
+        waits = found.in_buffers.get(capture.tag)
+        blind = triggers.misses(connection, capture.tag, table)
+    if waits is None or blind:
+        return None
+    # The clock of the server may be ahead of ours.
+    return max(0.0, (now - waits.oldest_at).total_seconds()) if waits.oldest_at else 0.0
 
 
 def _known(
@@ -119,8 +164,9 @@ def _known(
     blocked: tuple[str, ...] = (),
     slot: str | None = None,
     lag_bytes: int | None = None,
-    pending: int | None = None,
-    in_log: int | None = None,
+    lag_seconds: float | None = None,
+    pending: Waiting | None = None,
+    in_log: InLog | None = None,
     error: str | None = None,
 ) -> CaptureStatus:
     drain = catalog.last_drain(capture.database)
@@ -137,9 +183,10 @@ def _known(
         publication=slot,
         lag_bytes=lag_bytes,
         true_lag=_percentiles(catalog, capture, now),
-        lag_seconds=(now - drain.at).total_seconds() if drain else None,
-        pending_changes=pending,
-        wal_decoder_pending_records=in_log,
+        lag_seconds=lag_seconds,
+        pending_changes=pending.rows if pending else None,
+        pending_estimated=pending is not None and pending.estimated,
+        wal_decoder_pending_records=in_log.records if in_log else None,
         drained_at=drain.at if drain else None,
         error=error or capture.copy_reason or None,
         history=tuple(catalog.capture_events(capture.source_id)),

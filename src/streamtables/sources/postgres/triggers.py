@@ -72,7 +72,8 @@ WHERE s.shape[1]::bigint IS DISTINCT FROM
 
 _TAGS = """
 SELECT tag, EXISTS (
-    SELECT FROM pg_catalog.pg_trigger t WHERE t.tgname = '__st_' || tag || '_insert')
+    SELECT FROM pg_catalog.pg_trigger t
+    WHERE t.tgname IN ('__st_' || tag || '_insert', '__st_' || tag || '_wake'))
 FROM (SELECT pg_catalog.substring(c.relname, '^changes_([0-9a-f]{8})$') AS tag
       FROM pg_catalog.pg_class c WHERE c.relnamespace = pg_catalog.to_regnamespace(%(schema)s)
         AND c.relkind = 'r'
@@ -154,6 +155,12 @@ def installed_on(connection: Connection[Any], tag: str) -> set[int]:
     """Return the relations on which all triggers of a source are there and always fire."""
     found = connection.execute(FIRING, {"schema": SCHEMA, "names": names(tag)}).fetchall()
     return complete_on(found, tag)
+
+
+def misses(connection: Connection[Any], tag: str, table: PgTable) -> bool:
+    """Whether a relation of a table lacks a trigger of a source, or has one that does not fire."""
+    wanted = {table.oid, *(partition.oid for partition in table.partitions)}
+    return not wanted <= installed_on(connection, tag)
 
 
 def names(tag: str) -> list[str]:

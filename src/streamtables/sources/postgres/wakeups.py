@@ -24,15 +24,20 @@ from streamtables.positions import InputId
 from streamtables.sources.postgres.buffer_columns import trigger_name
 from streamtables.sources.postgres.facts import describe_table
 from streamtables.sources.postgres.server import SCHEMA, Server
+from streamtables.sources.postgres.triggers import FIRING
 
 _EVENT = "wake"
 _LISTEN_SECONDS = 1.0
 _RETRY_SECONDS = 5.0
 _SETUP_SECONDS = 300.0
-"""After how long it is tried again to set calls up."""
-_INSTALLED = """
-SELECT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = %s AND tgname = %s)
+"""After how long it is looked again whether calls are set up: partitions come and go."""
+_SILENT = f"""
+SELECT n.nspname, c.relname FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.oid = ANY (%(oids)s) AND c.oid NOT IN (SELECT f.relation FROM ({FIRING}) AS f)
+ORDER BY c.oid
 """
+"""Those of some relations on which the trigger is missing, or does not always fire."""
 
 
 def channel(known: CapturedDatabase) -> str:
@@ -41,11 +46,19 @@ def channel(known: CapturedDatabase) -> str:
 
 
 def install(connection: Connection[Any], capture: Capture, called: str) -> None:
-    """Have writers of a table call on a channel; nothing is touched where they do already."""
+    """Have writers of a table call on a channel; nothing is touched where they do already.
+
+    A statement fires the triggers of the relation that it names, so partitions have their own.
+    """
     name = trigger_name(capture.tag, _EVENT)
-    found = connection.execute(_INSTALLED, (capture.relation, name)).fetchone()
     table = describe_table(connection, capture.relation)
-    if found == (True,) or table is None:
+    if table is None:
+        return
+    oids = [table.oid, *(partition.oid for partition in table.partitions)]
+    asked = {"schema": SCHEMA, "names": [name], "oids": oids}
+    found = connection.execute(_SILENT, asked).fetchall()
+    missing = [sql.Identifier(schema, relation) for schema, relation in found]
+    if not missing:
         return
     function = sql.Identifier(SCHEMA, f"{_EVENT}_{capture.tag}")
     body = sql.SQL("BEGIN PERFORM pg_catalog.pg_notify({}, ''); RETURN NULL; END").format(
@@ -58,12 +71,19 @@ def install(connection: Connection[Any], capture: Capture, called: str) -> None:
                 "SET search_path = pg_catalog, pg_temp AS {}"
             ).format(function, sql.Literal(body.as_string(None)))
         )
-        connection.execute(
-            sql.SQL(
-                "CREATE TRIGGER {} AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {} "
-                "FOR EACH STATEMENT EXECUTE FUNCTION {}()"
-            ).format(sql.Identifier(name), table.identifier, function)
-        )
+        for relation in missing:
+            connection.execute(
+                sql.SQL(
+                    "CREATE OR REPLACE TRIGGER {} AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE "
+                    "ON {} FOR EACH STATEMENT EXECUTE FUNCTION {}()"
+                ).format(sql.Identifier(name), relation, function)
+            )
+            # Also for what a replication role writes.
+            connection.execute(
+                sql.SQL("ALTER TABLE {} ENABLE ALWAYS TRIGGER {}").format(
+                    relation, sql.Identifier(name)
+                )
+            )
 
 
 def removal(tag: str) -> sql.Composed:
@@ -88,7 +108,8 @@ class Wakeups:
         """Have the writers of just these sources call; return what went wrong, in sentences."""
         if sources == self._wanted and monotonic() < self._again_at:
             return []
-        self._wanted, self._again_at = sources, inf
+        self._wanted = sources
+        self._again_at = monotonic() + _SETUP_SECONDS if sources else inf
         faults: list[str] = []
         for known in databases():
             faults += self._synchronise(known, sources)
