@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from streamtables.engine.binding import unbind_all
+from streamtables.engine.job_tags import cancel_jobs, tag_thread, untag_thread
 from streamtables.engine.python_functions import PythonFunctions
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_start import SparkSettings, start_spark
@@ -135,6 +136,8 @@ class SparkSessions:
             spark.addTag(shown)
         if tag is not None:
             spark.addTag(tag)
+            if not _is_remote(spark):
+                tag_thread(spark, tag)
             self._tagged[tag] = spark
         try:
             with self._noticing_loss():
@@ -143,6 +146,8 @@ class SparkSessions:
             if tag is not None:
                 self._tagged.pop(tag, None)
                 spark.removeTag(tag)
+                if not _is_remote(spark):
+                    untag_thread(spark, tag)
             if shown is not None:
                 spark.removeTag(shown)
             self._give_back(profile, spark)
@@ -155,6 +160,8 @@ class SparkSessions:
         if spark is not None:
             with spark_border():
                 spark.interruptAll()
+                if not _is_remote(spark):
+                    cancel_jobs(spark, tag)
 
     def stop(self) -> None:
         """Stop Spark if it was started here; a caller's session is left alone."""
