@@ -120,7 +120,9 @@ class StreamTables(
         self._catalog = Catalog.open(catalog or default_location(self.warehouse))
         observer = Observer.of(self.settings)
         self._catalog.heard = observer.happened
-        sessions = SparkSessions(_spark_settings(self.settings), spark=spark)
+        sessions = SparkSessions(
+            _spark_settings(self.settings), spark=spark, zone=self._catalog.time_zone
+        )
         self._around = Surroundings(
             catalog=self._catalog,
             sessions=sessions,

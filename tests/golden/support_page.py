@@ -20,7 +20,7 @@ _INTRO = """# What is maintained incrementally
 The query of a stream table is Spark SQL. What stands below under *Operators* is kept up to date from
 changes alone, in any combination and at any depth. Everything else is refused with a code, a reason
 and its place in the query: mode `auto` then keeps the table by full refreshes and says so, mode
-`differential` is an error, mode `full` takes everything. `streamtables validate` tells before
+`differential` is an error, mode `full` takes what is refused. `streamtables validate` tells before
 anything is created. [theory.md](theory.md) says why the rules are right.
 """
 

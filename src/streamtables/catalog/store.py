@@ -48,6 +48,7 @@ from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.snapshots import Snapshots
 from streamtables.catalog.standings import Standings, load_standings
+from streamtables.catalog.time_zone import TimeZones
 from streamtables.catalog.upgrade import open_database
 from streamtables.catalog.write_locks import WriteLocks
 from streamtables.positions import InputId
@@ -71,6 +72,7 @@ class Catalog(
     WriteLocks,
     Snapshots,
     Restoring,
+    TimeZones,
 ):
     """An open catalog; safe to share between threads."""
 

@@ -9,7 +9,7 @@ it needs it; what it bound there is gone before the next user comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Profile = Literal["quick", "bulk"]
 
+_TIME_ZONE = "spark.sql.session.timeZone"
 _BOTH = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -86,12 +87,18 @@ class SparkSessions:
     """The sessions of one connection; nothing starts before the first use."""
 
     def __init__(
-        self, settings: SparkSettings | None = None, *, spark: SparkSession | None = None
+        self,
+        settings: SparkSettings | None = None,
+        *,
+        spark: SparkSession | None = None,
+        zone: Callable[[str], str] = str,
     ) -> None:
         if settings is None and spark is None:
             raise InternalError("sessions need settings to start Spark with, or a session")
         self._settings = settings
         self._spark = spark
+        self._zone = zone
+        """Says in which time zone forks compute, given that of the session they come from."""
         self._owned = False
         self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
         self._tagged: dict[str, SparkSession] = {}
@@ -224,6 +231,9 @@ class SparkSessions:
             spark = fork(base)
             for name, value in self._profile(profile).items():
                 spark.conf.set(name, value)
+            here = spark.conf.get(_TIME_ZONE) or "UTC"
+            if (zone := self._zone(here)) != here:
+                spark.conf.set(_TIME_ZONE, zone)
         return spark
 
     def _profile(self, profile: Profile) -> Mapping[str, str]:
