@@ -354,7 +354,6 @@ def test_a_refresh_that_takes_too_long_is_cancelled_with_its_spark_jobs(
         endless = "LATERAL VIEW explode(sequence(1L, 200000L)) AS {0}"
         query = f"SELECT max(x * y) AS m FROM orders {endless.format('x')} {endless.format('y')}"
         db.create("endless", query)
-        # Delta runs statements inside the write, after which the session's own tags are gone.
         with pytest.raises(RefreshTimeoutError, match="longer than 2 s"):
             db.refresh("endless")
         [record] = db.history("endless")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import pyarrow as pa
 import pytest
 
 from streamtables.engine import binding, describe
 from streamtables.engine.session import SparkSessions
+from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.spark_start import SparkSettings
-from streamtables.errors import EnvironmentFaultError, SourceMissingError
+from streamtables.errors import EnvironmentFaultError, SourceMissingError, StreamTablesError
 from streamtables.positions import Version
 
 pytestmark = pytest.mark.spark
@@ -123,3 +126,23 @@ def test_a_table_is_described_without_spark(spark_sessions, tmp_path):
     assert by_spark.columns == describe.describe(place).columns
     with pytest.raises(SourceMissingError):
         describe.describe(str(tmp_path / "none"))
+
+
+def test_work_is_cancelled_where_spark_has_forgotten_the_tags_of_its_session(
+    spark_sessions, monkeypatch
+):
+    """As after a statement that Delta ran inside another: Spark then finds nothing to stop."""
+    done = Event()
+
+    def cancel_until_done() -> None:
+        while not done.wait(0.5):
+            spark_sessions.cancel("forgotten")
+
+    with spark_sessions.lease("bulk", tag="forgotten") as spark:
+        monkeypatch.setattr(type(spark), "interruptAll", lambda _: [])
+        Thread(target=cancel_until_done, daemon=True).start()
+        try:
+            with pytest.raises(StreamTablesError), spark_border():
+                spark.range(3_000_000_000).selectExpr("sum(id % 7)").collect()
+        finally:
+            done.set()
