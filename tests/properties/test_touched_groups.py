@@ -63,12 +63,15 @@ def rows(schema: pa.Schema, keys: list, number: int) -> pa.Table:
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema)
 
 
-@given(replacements(), st.sampled_from([1, 20_000]))
-def test_named_groups_are_replaced_and_no_others(replacement, listed_at_most):
+@given(replacements(), st.sampled_from([1, 20_000]), st.sampled_from([1, 20_000]))
+def test_named_groups_are_replaced_and_no_others(replacement, listed_at_most, joined_from):
     schema, stored, touched, kept = replacement
     names = tuple(schema.names[:-1])
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(key_predicate, "KEYS_MAX", listed_at_most)
+        # Found by a pass over the table and written by a join, or by a predicate.
+        patch.setattr(small_hand, "LISTED_MAX", joined_from)
+        patch.setattr(small_hand, "MERGED_FROM", joined_from)
         place = str(Path(folder) / "t")
         deltalake.write_deltalake(place, rows(schema, stored, 1))
         handle = small_hand.open_at(place, 0)

@@ -45,6 +45,7 @@ from streamtables.compiler.rewrites.merge_projects import merge_projects
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.rewrites.sort_float_sums import sort_float_sums
+from streamtables.compiler.rewrites.weigh_single_rows import weigh_single_rows
 from streamtables.compiler.schema import Schema, build_schema
 from streamtables.compiler.types import SqlType
 from streamtables.errors import (
@@ -168,7 +169,8 @@ class Plan:
     def delta(self) -> Node:
         """The changes of the visible rows, from `before`, `after` and `changes` of each table."""
         changes = changes_of(self.visible)
-        return filter_before_net(changes if isinstance(changes, Net) else Net(changes))
+        netted = changes if isinstance(changes, Net) else Net(changes)
+        return weigh_single_rows(filter_before_net(netted))
 
     @cached_property
     def maintenance(self) -> Maintenance:

@@ -29,6 +29,7 @@ from streamtables.compiler.algebra import (
     Scan,
     TopK,
     Touched,
+    Weighed,
     Window,
     kind_of,
 )
@@ -191,6 +192,11 @@ def _(node: Restrict) -> str:
 def _(node: Touched) -> str:
     sets = (" and ".join(f"{column} <=> key {key}" for column, key in on) for on in node.pairs)
     return " or ".join(sets)
+
+
+@describe.register
+def _(node: Weighed) -> str:
+    return " and ".join(expression_text(item) for item in node.conditions)
 
 
 @describe.register

@@ -50,13 +50,20 @@ def key_predicate(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> s
     return " AND ".join(f"({part})" for part in parts)
 
 
-def _range(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:
-    """Return the range of the first column that has one: too many keys to name each of them."""
+def key_range(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:
+    """Return the range of the first column that has one; every row where none has."""
     for name in columns:
         values = keys.column(name)
-        if _has_plain_order(values.type) and not values.null_count:
+        if len(values) and _has_plain_order(values.type) and not values.null_count:
             return _between(identifier(name, dialect), values, Literals(values.type, dialect))
-    raise NotSmall(f"{keys.num_rows} keys are more than a predicate should name")
+    return EVERY_ROW
+
+
+def _range(keys: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:
+    """Return a range: there are too many keys to name each of them."""
+    if (found := key_range(keys, columns, dialect)) == EVERY_ROW:
+        raise NotSmall(f"{keys.num_rows} keys are more than a predicate should name")
+    return found
 
 
 def value_predicate(rows: pa.Table, columns: Sequence[str], dialect: Dialect) -> str:

@@ -44,6 +44,7 @@ _BULK = {**_BOTH, "spark.sql.adaptive.enabled": "true"}
 # For what reads only rows of the driver: one task, no shuffle, and no Java to be compiled.
 _TINY = {
     "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
 }
 
@@ -52,14 +53,18 @@ _TINY = {
 def tiny_rows(spark: SparkSession) -> Iterator[None]:
     """Have Spark plan for rows so few that planning is most of the work."""
     with spark_border():
+        usual = {name: spark.conf.get(name, None) for name in _TINY}
         for name, value in _TINY.items():
             spark.conf.set(name, value)
     try:
         yield
     finally:
         with spark_border():
-            for name in _TINY:
-                spark.conf.unset(name)
+            for name, before in usual.items():
+                if before is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, before)
 
 
 def fork(spark: SparkSession) -> SparkSession:

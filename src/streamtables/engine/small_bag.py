@@ -12,10 +12,17 @@ import pyarrow as pa
 from streamtables.engine import arrow_rows
 from streamtables.engine.arrow_types import for_delta, for_spark
 from streamtables.engine.integrity import damaged
-from streamtables.engine.key_predicate import KEYS_MAX, key_predicate, value_predicate
+from streamtables.engine.key_predicate import key_predicate, value_predicate
 from streamtables.engine.names import ORDINALS, POSITION, SEQUENCE, WEIGHT, without_ordinals
-from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, NotSmall
+from streamtables.engine.outcomes import NOTHING_APPLIED, Applied
 from streamtables.engine.small_commit import ROWS_MAX, SmallHandle, commit, read_covered
+from streamtables.engine.small_merge import (
+    LISTED_MAX,
+    MERGED_FROM,
+    commit_merge,
+    exact_columns,
+    read_named,
+)
 from streamtables.engine.sql_text import identifier
 from streamtables.positions import CommitStamp
 
@@ -29,10 +36,13 @@ def apply_to_bag(handle: SmallHandle, signed: pa.Table, stamp: CommitStamp) -> A
         return NOTHING_APPLIED
     appearing, going = arrow_rows.split_by_sign(netted)
     rows = with_ordinals(arrow_rows.repeated(appearing), stamp).select(handle.schema.names)
-    predicate = None
-    if going.num_rows:
-        leaving = _ordinals_of(handle, going, columns)
-        predicate = _naming(leaving, stamp)
+    if not going.num_rows:
+        return commit(handle, rows, predicate=None, stamp=stamp, change=netted)
+    leaving = _stored_rows(handle, going, columns)
+    if leaving.num_rows >= MERGED_FROM:
+        # No stored row has this commit's sequence, so the rows that come meet none.
+        return commit_merge(handle, rows, leaving, key_columns=ORDINALS, stamp=stamp, change=netted)
+    predicate = _naming(leaving.select(list(ORDINALS)), stamp)
     return commit(handle, rows, predicate=predicate, stamp=stamp, change=netted)
 
 
@@ -45,14 +55,21 @@ def with_ordinals(rows: pa.Table, stamp: CommitStamp) -> pa.Table:
     )
 
 
-def _ordinals_of(handle: SmallHandle, going: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    candidates = read_covered(
-        handle, value_predicate(going, columns, "datafusion"), rows_max=ROWS_MAX
-    )
+def _stored_rows(handle: SmallHandle, going: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """Return as many stored rows, ordinals included, as go; of equal ones the oldest."""
+    candidates = _candidates(handle, going, columns)
     found, missing = arrow_rows.matches(candidates, going, columns, order_by=ORDINALS)
     if missing:
         raise damaged(missing)
-    return candidates.select(list(ORDINALS)).take(pa.array(found))
+    return candidates.take(pa.array(found))
+
+
+def _candidates(handle: SmallHandle, going: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    exact = exact_columns(going, columns)
+    if exact and going.num_rows * len(columns) > LISTED_MAX:
+        return read_named(handle, going, exact, rows_max=ROWS_MAX)
+    predicate = value_predicate(going, columns, "datafusion")
+    return read_covered(handle, predicate, rows_max=ROWS_MAX)
 
 
 def _naming(leaving: pa.Table, stamp: CommitStamp) -> str:
@@ -60,8 +77,5 @@ def _naming(leaving: pa.Table, stamp: CommitStamp) -> str:
 
     No stored row has this commit's sequence, so naming it covers nothing more.
     """
-    if leaving.num_rows > KEYS_MAX:
-        # Past that a predicate covers a range, and with it rows that stay.
-        raise NotSmall(f"{leaving.num_rows} rows are more than a predicate should name")
     ours = f"{identifier(SEQUENCE, 'datafusion')} = {int(stamp.sequence)}"
     return f"({key_predicate(leaving, ORDINALS, 'datafusion')}) OR ({ours})"

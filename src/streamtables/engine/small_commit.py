@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,9 @@ from streamtables.positions import CommitStamp, Version
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+
+CommitOptions = dict[str, Any]
+"""How deltalake is to commit, as the arguments that its writers share."""
 
 # More covered rows than this are no longer something to hold on the driver.
 ROWS_MAX = 1_000_000
@@ -61,20 +65,33 @@ def read_covered(
     handle: SmallHandle, predicate: str, *, rows_max: int, columns: list[str] | None = None
 ) -> pa.Table:
     """Return the stored rows for which the predicate is true, in the table's types."""
-    from deltalake.exceptions import DeltaError
-
     names = columns or handle.schema.names
     schema = pa.schema([handle.schema.field(name) for name in names])
-    try:
-        reader = handle.table.scan(
-            columns=list(names), predicate=None if predicate == EVERY_ROW else predicate
-        )
-        rows = bounded(pa.RecordBatchReader.from_stream(reader), rows_max)
-    except (DeltaError, OSError, pa.ArrowException) as error:
-        raise NotSmall(f"deltalake cannot read the table: {first_line(error)}") from error
+    with reading():
+        rows = bounded(scan(handle, predicate, names), rows_max)
     if rows is None:
         raise NotSmall(f"the keys cover more than {rows_max} stored rows")
     return for_delta(rows, schema)
+
+
+def scan(
+    handle: SmallHandle, predicate: str, columns: list[str] | None = None
+) -> pa.RecordBatchReader:
+    """Return a stream of the stored rows for which the predicate is true."""
+    wanted = None if predicate == EVERY_ROW else predicate
+    reader = handle.table.scan(columns=columns or handle.schema.names, predicate=wanted)
+    return pa.RecordBatchReader.from_stream(reader)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Leave to Spark what deltalake cannot read."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        raise NotSmall(f"deltalake cannot read the table: {first_line(error)}") from error
 
 
 def bounded(reader: pa.RecordBatchReader, rows_max: int) -> pa.Table | None:
@@ -112,10 +129,31 @@ def commit(
     change: pa.Table,
 ) -> Applied:
     """Write the next version: append without a predicate, else put the rows in its place."""
+    from deltalake import write_deltalake
+
+    written = for_delta(rows, handle.schema)
+    where = None if predicate == EVERY_ROW else predicate
+    mode: Any = "append" if predicate is None else "overwrite"
+
+    def write(options: CommitOptions) -> None:
+        write_deltalake(handle.table, written, mode=mode, predicate=where, **options)
+
+    strategy: Strategy = "append" if predicate is None else "replace-keys"
+    return commit_by(handle, write, strategy=strategy, stamp=stamp, change=change)
+
+
+def commit_by(
+    handle: SmallHandle,
+    write: Callable[[CommitOptions], None],
+    *,
+    strategy: Strategy,
+    stamp: CommitStamp,
+    change: pa.Table,
+) -> Applied:
+    """Have the next version written, by whatever takes the options of a commit."""
     if handle.table.version() != handle.version:
         raise InternalError("a handle was used for a second commit")
-    strategy: Strategy = "append" if predicate is None else "replace-keys"
-    _write(handle, for_delta(rows, handle.schema), predicate, stamp)
+    _write(handle, write, stamp)
     version = Version(handle.version + 1)
     entry = DeltaLog(handle.location).entry(version)
     if entry is None or entry.stamp != stamp:
@@ -130,13 +168,8 @@ def _visible(change: pa.Table) -> pa.Table:
     return change if len(shown) == change.num_columns - 1 else net(change, shown)
 
 
-def _write(handle: SmallHandle, rows: pa.Table, predicate: str | None, stamp: CommitStamp) -> None:
-    from deltalake import (
-        CommitProperties,
-        PostCommitHookProperties,
-        Transaction,
-        write_deltalake,
-    )
+def _write(handle: SmallHandle, write: Callable[[CommitOptions], None], stamp: CommitStamp) -> None:
+    from deltalake import CommitProperties, PostCommitHookProperties, Transaction
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     # No retries: the next version after the one that was read, or nothing.
@@ -147,19 +180,14 @@ def _write(handle: SmallHandle, rows: pa.Table, predicate: str | None, stamp: Co
     )
     # Checkpoints and clean-up belong to idle time, and history to its slowest reader.
     hooks = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
-    write = partial(
-        write_deltalake,
-        handle.table,
-        rows,
-        commit_properties=properties,
-        post_commithook_properties=hooks,
-        writer_properties=writer_properties(handle.schema),
-    )
     try:
-        if predicate is None:
-            write(mode="append")
-        else:
-            write(mode="overwrite", predicate=None if predicate == EVERY_ROW else predicate)
+        write(
+            {
+                "commit_properties": properties,
+                "post_commithook_properties": hooks,
+                "writer_properties": writer_properties(handle.schema),
+            }
+        )
     except CommitFailedError as error:
         raise CommitConflictError(
             f'another writer committed first to "{handle.location}"', detail=first_line(error)

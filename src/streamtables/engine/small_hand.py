@@ -34,6 +34,13 @@ from streamtables.engine.small_commit import (
     landed_already,
     read_covered,
 )
+from streamtables.engine.small_merge import (
+    LISTED_MAX,
+    MERGED_FROM,
+    can_join,
+    commit_merge,
+    read_named,
+)
 from streamtables.positions import CommitStamp
 
 
@@ -42,7 +49,8 @@ class Covered:
     """Stored rows that a predicate covers, with the keys and the predicate they were read by."""
 
     keys: pa.Table
-    predicate: str
+    predicate: str | None
+    """None where a pass over the table found the rows."""
     rows: pa.Table
 
     @cached_property
@@ -57,13 +65,20 @@ def read_keys(
     keys: pa.Table,
     *,
     rows_max: int = ROWS_MAX,
+    listed: bool = False,
 ) -> Covered:
     """Return the stored rows whose key is one of `keys`, and whatever else the predicate covers.
+
+    Many keys are looked up in a pass over the table, unless they have to be `listed`.
 
     Raises:
         NotSmall: the keys cannot be named in a predicate, or cover more than `rows_max` rows.
     """
     wanted = arrow_rows.distinct(for_spark(keys), key_columns)
+    many = wanted.num_rows * len(key_columns) > LISTED_MAX
+    if many and not listed and can_join(wanted, key_columns):
+        stored = _as_stored(wanted, handle, key_columns)
+        return Covered(wanted, None, read_named(handle, stored, key_columns, rows_max=rows_max))
     predicate = key_predicate(_as_stored(wanted, handle, key_columns), key_columns, "datafusion")
     return Covered(wanted, predicate, read_covered(handle, predicate, rows_max=rows_max))
 
@@ -121,6 +136,11 @@ def apply(
     kept = _survivors(reach.rows, going, tuple(c for c in columns if c not in inexact))
     written = pa.concat_tables([kept, rows])
     _require_unique(written, key_columns)
+    if reach.predicate is None or _is_joined(netted, key_columns):
+        leaving = _without_keys(going, appearing, key_columns)
+        return commit_merge(
+            handle, rows, leaving, key_columns=key_columns, stamp=stamp, change=netted
+        )
     return commit(handle, written, predicate=reach.predicate, stamp=stamp, change=netted)
 
 
@@ -192,6 +212,18 @@ def _reaches(covered: Covered | None, netted: pa.Table, key_columns: tuple[str, 
         return False
     wanted = arrow_rows.with_weight(arrow_rows.distinct(netted, key_columns), 1)
     return arrow_rows.matches(covered.keys, wanted, key_columns)[1] == 0
+
+
+def _is_joined(change: pa.Table, key_columns: tuple[str, ...]) -> bool:
+    """Whether a change has so many keys that a join writes it."""
+    return change.num_rows >= MERGED_FROM and can_join(change, key_columns)
+
+
+def _without_keys(going: pa.Table, appearing: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """Return the rows that go whose key does not come again."""
+    again = arrow_rows.with_weight(arrow_rows.distinct(appearing, columns), 1)
+    found, _ = arrow_rows.matches(going, again, columns)
+    return arrow_rows.without_rows(going, found).drop_columns([WEIGHT])
 
 
 def _require_unique(rows: pa.Table, key_columns: tuple[str, ...]) -> None:

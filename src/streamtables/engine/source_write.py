@@ -54,7 +54,7 @@ def write_signed(
         return commit(handle, rows, predicate=None, stamp=stamp, change=signed)
     # What is put in the place of a predicate's rows must itself be covered by it.
     if key:
-        covered = read_keys(handle, key, change)
+        covered = read_keys(handle, key, change, listed=True)
         stored, predicate = covered.rows, covered.predicate
     else:
         predicate = value_predicate(change, columns, "datafusion")

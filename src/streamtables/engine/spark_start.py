@@ -62,6 +62,11 @@ _SHORT_MEMORY = {
 }
 
 
+# Each stage of each statement becomes a compiled class.  Spark keeps a hundred of them, which is a
+# dozen tables; past that every refresh would compile anew what the last one had compiled.
+_MANY_TABLES = {"spark.sql.codegen.cache.maxEntries": "2000"}
+
+
 @dataclass(frozen=True)
 class SparkSettings:
     """How to start Spark where no session is given."""
@@ -149,6 +154,7 @@ def _start_settings(settings: SparkSettings) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **_SHORT_MEMORY,
+        **_MANY_TABLES,
         "spark.scheduler.mode": "FAIR",
         "spark.scheduler.allocation.file": _FAIR_POOL.as_uri(),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

@@ -214,7 +214,7 @@ FROM (
 -- lost groups
 -- answer
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `cust`
   FROM (
     SELECT

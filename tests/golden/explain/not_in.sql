@@ -42,7 +42,7 @@ cost of a change
 
 thresholds
   deep_join_l0_scan_threshold  2 of 8   within  tables before a change are taken as after minus changes
-  part3_max_scan_count         5 of 60  within  no statement is split for its width
+  part3_max_scan_count         3 of 60  within  no statement is split for its width
 
 advice
   Write NOT EXISTS instead of NOT IN, if neither side can be NULL: it means the same there.
@@ -79,7 +79,7 @@ complexity:
   {"source": "customers", "class": "O(whole)", "reason": "\"Aggregate of all rows: count(*) as rows, count(id_3) as present\" is computed from whole tables"}
 thresholds:
   {"name": "deep_join_l0_scan_threshold", "limit": 8, "value": 2, "effect": "tables before a change are taken as after minus changes", "advice": "Keep old versions of the sources for longer than the time between two refreshes, or make a stream table of a part of the join.", "crossed": false}
-  {"name": "part3_max_scan_count", "limit": 60, "value": 5, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
+  {"name": "part3_max_scan_count", "limit": 60, "value": 3, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
 advice:
   {"code": "not-in", "text": "Write NOT EXISTS instead of NOT IN, if neither side can be NULL: it means the same there.", "reason": "NOT IN has to count the NULLs of the whole subquery at each refresh"}
 form: "signed-rows"

@@ -236,7 +236,7 @@ WHERE
 -- stored: name string, n bigint, __st_key_cust_id int
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `cust`
   FROM (
     SELECT
@@ -256,7 +256,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
 -- answer
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `cust_id`
   FROM (
     SELECT
@@ -268,7 +268,7 @@ WITH `__st_keys_1` AS (
   WHERE
     NOT `cust_id` IS NULL
 ), `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `cust`
   FROM (
     SELECT

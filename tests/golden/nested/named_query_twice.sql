@@ -249,7 +249,7 @@ WHERE
 -- stored: cust int, richer int
 -- step __st_step_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `cust`
   FROM (
     SELECT
@@ -272,7 +272,7 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
 -- step __st_step_2
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `cust`
   FROM (
     SELECT

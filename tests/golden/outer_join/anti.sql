@@ -215,7 +215,7 @@ WHERE
 -- stored: id int
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -263,7 +263,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -294,7 +294,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
 -- answer
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT

@@ -407,7 +407,7 @@ WHERE
 -- stored: a int, id int, b int
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -458,7 +458,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -493,7 +493,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a_2` = `k`.`a_2`
 -- step __st_terms_2
 WITH `__st_keys_3` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT
@@ -544,7 +544,7 @@ FROM (
 ) AS `t`
 -- step __st_step_2
 WITH `__st_keys_4` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT
@@ -579,7 +579,7 @@ LEFT SEMI JOIN `__st_keys_4` AS `k`
   ON `t`.`a` = `k`.`a`
 -- answer
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -734,7 +734,7 @@ WITH `__st_keys_2` AS (
   WHERE
     `__st_weight` <> 0
 ), `__st_keys_4` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT

@@ -223,7 +223,7 @@ WHERE
 -- stored: id int, b int
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -274,7 +274,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -309,7 +309,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a_2` = `k`.`a_2`
 -- answer
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT

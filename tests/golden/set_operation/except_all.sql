@@ -322,7 +322,7 @@ WHERE
 -- stored: a int, b int
 -- step __st_step_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_5`,
     `b_5`
   FROM (
@@ -376,7 +376,7 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a_5` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b_5`
 -- step __st_step_2
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_5`,
     `b_5`
   FROM (
@@ -431,7 +431,7 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   AND `t`.`b_3` IS NOT DISTINCT FROM `k`.`b_5`
 -- answer
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_5`,
     `b_5`
   FROM (

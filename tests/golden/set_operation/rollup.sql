@@ -400,7 +400,7 @@ WHERE
 -- stored: a int, b int, n bigint, g tinyint
 -- step __st_step_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a`,
     `b`
   FROM (
@@ -427,7 +427,7 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
 -- step __st_step_2
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT
@@ -453,7 +453,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a`,
     `b`
   FROM (
@@ -592,7 +592,7 @@ WITH `__st_keys_1` AS (
   WHERE
     `__st_weight` <> 0
 ), `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT
@@ -726,7 +726,7 @@ WITH `__st_keys_1` AS (
   WHERE
     `__st_weight` <> 0
 ), `__st_keys_3` AS (
-  SELECT DISTINCT
+  SELECT
     `every`
   FROM (
     SELECT

@@ -596,7 +596,7 @@ WITH `__st_step_1` AS (
     FROM `__st_changes_r`
   ) AS `t`
 ), `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_3`
   FROM `__st_step_1` AS `t`
 )
@@ -624,7 +624,7 @@ WITH `__st_step_1` AS (
     FROM `__st_changes_r`
   ) AS `t`
 ), `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_3`
   FROM `__st_step_1` AS `t`
 ), `__st_net_1` AS (
@@ -951,7 +951,7 @@ FROM (
 ) AS `t`
 -- step __st_step_3
 WITH `__st_keys_3` AS (
-  SELECT DISTINCT
+  SELECT
     `a_5`
   FROM (
     SELECT
@@ -1064,7 +1064,7 @@ FROM (
 ) AS `t`
 -- step __st_distinct_rows_2
 WITH `__st_keys_3` AS (
-  SELECT DISTINCT
+  SELECT
     `a_5`
   FROM (
     SELECT

@@ -280,7 +280,7 @@ WHERE
 -- stored: id int, n bigint
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -335,7 +335,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -381,7 +381,7 @@ WITH `__st_step_2` AS (
       `a_2`
   ) AS `t`
 ), `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT

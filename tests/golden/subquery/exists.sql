@@ -224,7 +224,7 @@ WHERE
 -- stored: id int
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -281,7 +281,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT
@@ -317,7 +317,7 @@ LEFT SEMI JOIN `__st_keys_2` AS `k`
   ON `t`.`a_2` = `k`.`a_2`
 -- answer
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `a_2`
   FROM (
     SELECT

@@ -287,7 +287,7 @@ WHERE
 -- stored: id int
 -- step __st_terms_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `b_3`
   FROM (
     SELECT
@@ -348,7 +348,7 @@ FROM (
 ) AS `t`
 -- step __st_step_1
 WITH `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `b_3`
   FROM (
     SELECT
@@ -386,7 +386,7 @@ WITH `__st_step_2` AS (
     `b_2` AS `b_3`
   FROM `__st_step_1` AS `t`
 ), `__st_keys_2` AS (
-  SELECT DISTINCT
+  SELECT
     `b_3`
   FROM (
     SELECT

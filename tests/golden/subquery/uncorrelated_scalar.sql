@@ -13,25 +13,26 @@ Project id  [linear]
           Scan u (b as b_2)  [linear]
 ---- delta plan
 Net
-  Project id  [linear]
-    Filter b > scalar  [linear]
-      Sum
+  Sum
+    Project id  [linear]
+      Filter b > scalar  [linear]
         InnerJoin every pair  [multilinear]
           Net
             Scan changes.r (id, b)  [linear]
           Project avg as scalar  [linear]
             Aggregate of all rows: avg(b_2) as avg  [whole]
               Scan after.u (b as b_2)  [linear]
-        InnerJoin every pair  [multilinear]
-          Scan before.r (id, b)  [linear]
-          Project avg as scalar  [linear]
-            Net
-              Sum
+    Project id  [linear]
+      Weighed b > scalar
+        Scan before.r (id, b)  [linear]
+        Project avg as scalar  [linear]
+          Net
+            Sum
+              Aggregate of all rows: avg(b_2) as avg  [whole]
+                Scan after.u (b as b_2)  [linear]
+              Negate
                 Aggregate of all rows: avg(b_2) as avg  [whole]
-                  Scan after.u (b as b_2)  [linear]
-                Negate
-                  Aggregate of all rows: avg(b_2) as avg  [whole]
-                    Scan before.u (b as b_2)  [linear]
+                  Scan before.u (b as b_2)  [linear]
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -134,27 +135,69 @@ FROM (
             ) AS `t`
           ) AS `t`
         ) AS `t2`
-        UNION ALL
+      ) AS `t`
+      WHERE
+        `b` > `scalar`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `id`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `b`,
+        `__st_weight`
+      FROM (
         SELECT
-          `id`,
-          `b`,
-          `scalar`,
-          `t2`.`__st_weight`
+          `t`.`id`,
+          `t`.`b`,
+          CASE
+            WHEN NOT `o`.`__st_weight` IS NULL AND `b` > `o`.`scalar`
+            THEN `o`.`__st_weight`
+            ELSE CAST(0 AS BIGINT)
+          END + CASE
+            WHEN NOT `n`.`__st_weight` IS NULL AND `b` > `n`.`scalar`
+            THEN `n`.`__st_weight`
+            ELSE CAST(0 AS BIGINT)
+          END AS `__st_weight`
         FROM (
           SELECT
             `id`,
             `b`
           FROM `before`.`r`
-        ) AS `t1`
-        CROSS JOIN (
+        ) AS `t`
+        LEFT JOIN (
           SELECT
-            `avg` AS `scalar`,
+            `scalar`,
             `__st_weight`
-          FROM `__st_net_2` AS `t`
-        ) AS `t2`
-      ) AS `t`
+          FROM (
+            SELECT
+              `avg` AS `scalar`,
+              `__st_weight`
+            FROM `__st_net_2` AS `t`
+          ) AS `s`
+          WHERE
+            `__st_weight` < 0
+        ) AS `o`
+          ON TRUE
+        LEFT JOIN (
+          SELECT
+            `scalar`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `avg` AS `scalar`,
+              `__st_weight`
+            FROM `__st_net_2` AS `t`
+          ) AS `s`
+          WHERE
+            `__st_weight` > 0
+        ) AS `n`
+          ON TRUE
+      ) AS `w`
       WHERE
-        `b` > `scalar`
+        `__st_weight` <> 0
     ) AS `t`
   ) AS `t`
   GROUP BY
@@ -299,12 +342,34 @@ FROM (
             FROM `__st_groups_1` AS `t`
           ) AS `t2`
         ) AS `t1`
-        UNION ALL
-        SELECT
-          `id`,
-          `b`,
-          `scalar`,
-          `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
+      ) AS `t`
+      WHERE
+        `b` > `scalar`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `id`,
+      `__st_weight`
+    FROM (
+      SELECT
+        `id`,
+        `b`,
+        `__st_weight`
+      FROM (
+        SELECT /*+ BROADCAST(`o`, `n`) */
+          `t`.`id`,
+          `t`.`b`,
+          `t`.`__st_weight` * (
+            CASE
+              WHEN NOT `o`.`__st_weight` IS NULL AND `b` > `o`.`scalar`
+              THEN `o`.`__st_weight`
+              ELSE CAST(0 AS BIGINT)
+            END + CASE
+              WHEN NOT `n`.`__st_weight` IS NULL AND `b` > `n`.`scalar`
+              THEN `n`.`__st_weight`
+              ELSE CAST(0 AS BIGINT)
+            END
+          ) AS `__st_weight`
         FROM (
           SELECT
             `id`,
@@ -328,16 +393,38 @@ FROM (
               `__st_weight`
             FROM `__st_changes_r`
           ) AS `t`
-        ) AS `t1`
-        CROSS JOIN (
+        ) AS `t`
+        LEFT JOIN (
           SELECT
-            `avg` AS `scalar`,
+            `scalar`,
             `__st_weight`
-          FROM `__st_net_2` AS `t`
-        ) AS `t2`
-      ) AS `t`
+          FROM (
+            SELECT
+              `avg` AS `scalar`,
+              `__st_weight`
+            FROM `__st_net_2` AS `t`
+          ) AS `s`
+          WHERE
+            `__st_weight` < 0
+        ) AS `o`
+          ON TRUE
+        LEFT JOIN (
+          SELECT
+            `scalar`,
+            `__st_weight`
+          FROM (
+            SELECT
+              `avg` AS `scalar`,
+              `__st_weight`
+            FROM `__st_net_2` AS `t`
+          ) AS `s`
+          WHERE
+            `__st_weight` > 0
+        ) AS `n`
+          ON TRUE
+      ) AS `w`
       WHERE
-        `b` > `scalar`
+        `__st_weight` <> 0
     ) AS `t`
   ) AS `t`
   GROUP BY

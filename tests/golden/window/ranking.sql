@@ -174,7 +174,7 @@ WHERE
 -- stored: id int, n int, k int
 -- step __st_step_1
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT
@@ -200,7 +200,7 @@ LEFT SEMI JOIN `__st_keys_1` AS `k`
   ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
 -- answer
 WITH `__st_keys_1` AS (
-  SELECT DISTINCT
+  SELECT
     `a`
   FROM (
     SELECT

@@ -8,8 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from streamtables.engine import arrow_rows, key_predicate, small_bag, small_hand
-from streamtables.engine.outcomes import NotSmall
+from streamtables.engine import arrow_rows, key_predicate, small_hand
 
 deltalake = pytest.importorskip("deltalake")
 
@@ -41,13 +40,6 @@ def test_past_the_keys_that_can_be_listed_a_range_covers_what_lies_between(tmp_p
     covered = small_hand.read_keys(small_hand.open_at(place, 0), ("k",), wanted)
     assert covered.rows.num_rows == 8
     assert sorted(covered.named.column("k").to_pylist()) == [1, 5, 8]
-
-
-def test_a_bag_names_its_rows_or_leaves_them_to_spark(monkeypatch):
-    monkeypatch.setattr(small_bag, "KEYS_MAX", 2)
-    leaving = pa.table({"__st_sequence": [1, 1, 1], "__st_position": [0, 4, 9]})
-    with pytest.raises(NotSmall, match="3 rows"):
-        small_bag._naming(leaving, None)  # type: ignore[arg-type]  # not looked at before
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from streamtables.compiler.algebra.signed import Negate, Net, Repeat, Sum, Unfol
 from streamtables.compiler.algebra.top_k import TopK
 from streamtables.compiler.algebra.touched import Touched
 from streamtables.compiler.algebra.union_all import UnionAll
+from streamtables.compiler.algebra.weighed import Weighed
 from streamtables.compiler.algebra.window import Window, WindowCall
 
 OPERATORS: tuple[type[Node], ...] = (
@@ -63,6 +64,7 @@ SIGNED_OPERATORS: tuple[type[Node], ...] = (
     Keys,
     Restrict,
     Touched,
+    Weighed,
     OneSided,
 )
 """The operators that only delta rules make."""
@@ -105,6 +107,7 @@ __all__ = [
     "Touched",
     "Unfold",
     "UnionAll",
+    "Weighed",
     "Window",
     "WindowCall",
     "at",

@@ -14,6 +14,7 @@ from streamtables.compiler.algebra.probe import Probe
 from streamtables.compiler.algebra.restriction import Restrict
 from streamtables.compiler.algebra.scan import Scan
 from streamtables.compiler.algebra.touched import Touched
+from streamtables.compiler.algebra.weighed import Weighed
 
 
 @kept
@@ -28,6 +29,8 @@ def is_bounded(node: Node) -> bool:
             return any(is_bounded(part) for part in node.parts)
         case Probe():
             return is_bounded(node.left)
+        case Weighed():
+            return is_bounded(node.input)
         case _:
             return bool(node.inputs) and all(is_bounded(item) for item in node.inputs)
 

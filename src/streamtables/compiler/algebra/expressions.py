@@ -16,6 +16,7 @@ from streamtables.compiler.algebra.node import Node
 from streamtables.compiler.algebra.probe import Probe
 from streamtables.compiler.algebra.project import Project
 from streamtables.compiler.algebra.top_k import TopK
+from streamtables.compiler.algebra.weighed import Weighed
 from streamtables.compiler.algebra.window import Window, WindowCall
 from streamtables.compiler.types import NULL, UNKNOWN, SqlType, is_collated
 
@@ -63,6 +64,11 @@ def _(node: Project, change: Change) -> Node:
 
 @with_expressions.register
 def _(node: InnerJoin, change: Change) -> Node:
+    return replace(node, conditions=tuple(change(item) for item in node.conditions))
+
+
+@with_expressions.register
+def _(node: Weighed, change: Change) -> Node:
     return replace(node, conditions=tuple(change(item) for item in node.conditions))
 
 

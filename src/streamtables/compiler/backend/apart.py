@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from streamtables.compiler.algebra import Keys, Net, Node, Scan
+from streamtables.compiler.algebra import Keys, Net, Node, Scan, Weighed
 from streamtables.compiler.algebra.bounded import is_bounded
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.rewrites.rebuild import in_order
@@ -63,6 +63,8 @@ def parts_apart(
 ) -> Apart:
     """Choose the parts of a relation that are computed apart; `wanted` is one whatever it takes."""
     uses = Counter(id(child) for node in in_order(root) for child in node.inputs)
+    # Where a single value did not change, Spark sees that nothing is to be weighed by it.
+    weighing = {id(node.single) for node in in_order(root) if isinstance(node, Weighed)}
     apart: dict[int, tuple[Node, Text]] = {}
     texts: dict[int, Text] = {}
 
@@ -78,6 +80,7 @@ def parts_apart(
         shared = uses[id(node)] > 1 and not isinstance(node, Net) and is_bounded(node)
         if (
             node is wanted
+            or (id(node) in weighing and text.scans > 0)
             or (isinstance(node, Keys) and not small_changes)
             or (shared and (text.scans or text.operators > _REPEATED_AT_MOST))
         ):

@@ -61,6 +61,9 @@ class Surroundings(Protocol):
     def is_step(self, node: Node) -> bool:
         """Whether a relation has a name of its own in the statement."""
 
+    def may_repeat(self, node: Node) -> bool:
+        """Whether nothing minds that the rows of a set are written more than once."""
+
 
 @singledispatch
 def render(node: Node, around: Surroundings) -> exp.Query:
@@ -285,7 +288,8 @@ def _(node: Unfold, around: Surroundings) -> exp.Query:
 @render.register
 def _(node: Keys, around: Surroundings) -> exp.Query:
     query = select([ref(item) for item in node.key_columns], around.source(node.input, "t"))
-    query.set("distinct", exp.Distinct())
+    if not around.may_repeat(node):
+        query.set("distinct", exp.Distinct())
     if not node.nulls:
         present = [exp.Not(this=exp.Is(this=ref(i), expression=exp.null())) for i in node.names]
         query.set("where", exp.Where(this=exp.and_(*present)))

@@ -16,10 +16,26 @@ from typing import Literal
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Aggregate, Distinct, InnerJoin, Keys, Net, Node, Scan, Sum
+from streamtables.compiler.algebra import (
+    Aggregate,
+    Distinct,
+    InnerJoin,
+    Keys,
+    Net,
+    Node,
+    Restrict,
+    Scan,
+    Sum,
+)
 from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.recursive import reads_itself
-from streamtables.compiler.backend import generators, probes, recursion, windows  # noqa: F401
+from streamtables.compiler.backend import (  # noqa: F401
+    generators,
+    probes,
+    recursion,
+    weighed,
+    windows,
+)
 from streamtables.compiler.backend.apart import Apart, parts_apart
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
@@ -104,6 +120,8 @@ def program(
     )
     _name_all(apart.parts, named)
     writer = _Writer(naming, named, small_changes=small_changes)
+    if small_changes:
+        writer.looked_up = _only_looked_up(root) - {id(node) for node in apart.parts}
     steps: list[Step] = []
     for node, text in zip(apart.parts, apart.texts, strict=False):
         sql = to_sql(writer.statement(node), pretty=False)
@@ -152,6 +170,7 @@ class _Writer:
         self._naming = naming
         self.named = named
         self.kept: set[int] = set()
+        self.looked_up: frozenset[int] = frozenset()
         self.recursions: dict[str, str] = {}
         self._used: dict[str, int] = {}
 
@@ -176,6 +195,10 @@ class _Writer:
     def is_step(self, node: Node) -> bool:
         """Whether a relation has a name of its own in the statement."""
         return id(node) in self.named
+
+    def may_repeat(self, node: Node) -> bool:
+        """Whether nothing minds that the rows of a set are written more than once."""
+        return id(node) in self.looked_up
 
     def source(self, node: Node, alias: str) -> exp.Expr:
         """Return the FROM item for a relation."""
@@ -216,6 +239,18 @@ def _named(root: Node) -> dict[int, str]:
         counters[stem] = counters.get(stem, 0) + 1
         named[id(node)] = f"__st_{stem}_{counters[stem]}"
     return named
+
+
+def _only_looked_up(root: Node) -> frozenset[int]:
+    """Return the key sets in which rows are looked up, and which nothing else reads."""
+    looked_up: set[int] = set()
+    read: set[int] = set()
+    for node in in_order(root):
+        keys = node.keys if isinstance(node, Restrict) else None
+        read.update(id(item) for item in node.inputs if item is not keys)
+        if isinstance(keys, Keys):
+            looked_up.add(id(keys))
+    return frozenset(looked_up - read)
 
 
 def _name_all(parts: Iterable[Node], named: dict[int, str]) -> None:

@@ -44,6 +44,7 @@ from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.rewrites.share_equal import share_equal
 from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
+from streamtables.compiler.rewrites.weigh_single_rows import weigh_single_rows
 
 Form = Literal["signed-rows", "touched-groups", "stored-state"]
 
@@ -259,7 +260,7 @@ class ChangedTables:
 
     def _ready(self, root: Node) -> Node:
         """Return a relation as it is written: with its columns cut, and equal parts as one."""
-        ready = filter_before_net(root)
+        ready = weigh_single_rows(filter_before_net(root))
         if self.before == "derived":
             ready = before_from_after(ready)
         # Small results are netted by whoever writes them.

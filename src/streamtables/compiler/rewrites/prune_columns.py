@@ -32,6 +32,7 @@ from streamtables.compiler.algebra import (
     Touched,
     Unfold,
     UnionAll,
+    Weighed,
     Window,
     WindowCall,
 )
@@ -113,6 +114,9 @@ def _reads(node: Node, needed: set[str]) -> list[set[str]]:
         case Touched():
             looked_up = {name for pairs in node.pairs for name, _ in pairs}
             return [needed | looked_up, *(set(keys.names) for keys in node.key_sets)]
+        case Weighed():
+            wanted = needed | columns_in_all(node.conditions)
+            return [wanted & set(part.names) for part in node.inputs]
         case UnionAll() | Sum():
             # A union that loses all its columns keeps the first, as its branches do.
             return [needed or {node.names[0]} for _ in node.inputs]
