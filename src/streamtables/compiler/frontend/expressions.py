@@ -11,6 +11,7 @@ from streamtables.compiler.frontend import functions
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.clock import clock_call
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
+from streamtables.compiler.frontend.own_aggregates import own_type
 from streamtables.compiler.frontend.scope import Meaning, Scope, Visible
 from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.subquery_places import without_subqueries
@@ -231,7 +232,7 @@ def function_name(node: exp.Expr) -> str | None:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether this node is a call that turns many rows into one value."""
-    return function_name(node) in functions.AGGREGATES
+    return function_name(node) in functions.AGGREGATES or own_type(node) is not None
 
 
 def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
@@ -241,6 +242,8 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
     if isinstance(own, PythonFunction):
         if not own.deterministic:
             raise binding.not_incremental(f'"{own.name}" may give another answer each time.', node)
+        if own.aggregate and not aggregates:
+            raise _misplaced_aggregate(name, node, binding)
         return
     if name not in functions.known_functions():
         raise _unknown_function(name, node, binding)
@@ -251,13 +254,17 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
     if name in functions.GENERATORS | functions.TIME_WINDOWS:
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
-        raise UnknownNameError(
-            f'aggregate function "{name}" cannot stand here',
-            sql=binding.sql,
-            span=span_of(node),
-            detail="Aggregates belong into the SELECT list or HAVING.",
-            hint="Filter the result of an aggregate with HAVING.",
-        )
+        raise _misplaced_aggregate(name, node, binding)
+
+
+def _misplaced_aggregate(name: str, node: exp.Expr, binding: Binding) -> UnknownNameError:
+    return UnknownNameError(
+        f'aggregate function "{name}" cannot stand here',
+        sql=binding.sql,
+        span=span_of(node),
+        detail="Aggregates belong into the SELECT list or HAVING.",
+        hint="Filter the result of an aggregate with HAVING.",
+    )
 
 
 def _unknown_function(name: str, node: exp.Expr, binding: Binding) -> UnknownNameError:

@@ -15,6 +15,7 @@ from streamtables.compiler.frontend import functions
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.expressions import check_types, function_name
 from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.own_aggregates import is_floating, own_type
 from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
 from streamtables.compiler.frontend.typing import Types, type_of
@@ -190,6 +191,8 @@ class _Spec:
         """Whether the last digits depend on the order in which rows are added."""
         if self.name in functions.FLOATING:
             return True
+        if (own := own_type(self.call)) is not None:
+            return is_floating(own)
         given = [type_of(item, types) for item in self.call.expressions]
         exact = all(is_integer(item) or is_decimal(item) for item in given)
         return self.name in functions.SUMS and not exact
@@ -237,6 +240,8 @@ def _with_partition(node: Node, spec: _Spec, binding: Binding) -> tuple[Node, tu
 def _type(spec: _Spec, types: Types) -> SqlType:
     if spec.name in _TYPES:
         return _TYPES[spec.name]
+    if (own := own_type(spec.call)) is not None:
+        return own
     arguments = spec.call.expressions
     if not arguments or isinstance(arguments[0], exp.Star):
         return BIGINT if spec.name == "count" else UNKNOWN
