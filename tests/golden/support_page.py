@@ -31,6 +31,11 @@ EXCEPT, aliases of tables and columns, an item that names an earlier item, deriv
 named query used twice is computed once), JOIN … ON, USING and NATURAL, commas with WHERE, GROUP BY
 with columns, expressions, ordinals, items and ALL, HAVING with items. ORDER BY without LIMIT and
 hints are accepted and have no effect.
+
+Time windows: `window(moment, '10 minutes' [, slide [, start]])` in the select list and in GROUP BY, over a
+TIMESTAMP or a DATE; a query that groups by one may call it `window`, as in `window.start`. A row is in
+every window that holds its moment, and without a moment in none. `window_time` takes the column of windows
+that an inner query made. `session_window` is refused: one row that comes may join two sessions into one.
 """
 
 

@@ -104,6 +104,31 @@ WITHOUT_RULE = [
         '"session_window"',
         "session_window(at, '1 hour'",
     ),
+    _without_rule(
+        "SELECT day FROM events WHERE window(at, '1 hour').start > '2024-01-01'",
+        "a time window outside the select list and GROUP BY",
+        "window(at, '1 hour'",
+    ),
+    _without_rule(
+        "SELECT window(note, '1 hour') AS w FROM orders",
+        "a time window over a value of type string",
+        "note",
+    ),
+    _without_rule(
+        "SELECT window(at, '1 month') AS w FROM events",
+        "a duration other than whole weeks, days … microseconds",
+        "'1 month'",
+    ),
+    _without_rule(
+        "SELECT window(at, '1 hour') AS w FROM (SELECT at, 1 AS window FROM events)",
+        'a time window beside a column "window"',
+        "window(at, '1 hour'",
+    ),
+    _without_rule(
+        "SELECT window_time(at) AS w FROM events",
+        '"window_time" of anything but a column of windows',
+        "window_time(at",
+    ),
     _without_rule("SELECT id + explode(array(1)) AS x FROM orders", '"explode"', "explode(array(1"),
     _without_rule(
         "SELECT o.id FROM orders o LEFT JOIN customers c ON o.id IN (SELECT id FROM customers)",

@@ -167,6 +167,20 @@ WRONG = [
         "GROUP BY",
     ),
     (
+        "SELECT window(at, '1 hour') AS w, window(at, '2 hours') AS x FROM events",
+        TYPE,
+        "one time window",
+        "window(at, '2 hours'",
+        "a query of its own",
+    ),
+    (
+        "SELECT window(at, '1 hour', '2 hours') AS w FROM events",
+        TYPE,
+        "slides by at most its length",
+        "window(at, '1 hour', '2 hours'",
+        "Write window(",
+    ),
+    (
         "SELECT id FROM orders ORDER BY 2 LIMIT 1",
         NAME,
         "ORDER BY position 2",

@@ -20,6 +20,7 @@ from streamtables.compiler.library import PythonFunction
 from streamtables.compiler.types import (
     BOOLEAN,
     NULL,
+    TIME_WINDOW,
     UNKNOWN,
     SqlType,
     field_type,
@@ -63,6 +64,8 @@ def bind_expression(
 
     def bind(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Anonymous):
+            if function_name(node) == "window_time":
+                return _window_time(node, scope, binding)
             return _spread_stars(node, scope, binding)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
@@ -99,6 +102,19 @@ def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.An
             spread.append(exp.Alias(this=value, alias=alias) if shows else value)
     inside.set("expressions", spread)
     return call
+
+
+def _window_time(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Expr:
+    """Return the last moment of a time window that a query inside this one made."""
+    (given,) = call.expressions if len(call.expressions) == 1 else (None,)
+    found = scope.find(given, binding.sql) if isinstance(given, exp.Column) else None
+    # Beside the window itself, Spark does not know the column yet.
+    if found is None or found[1] or found[0] in scope.unlisted or found[0].type != TIME_WINDOW:
+        raise binding.unimplemented('"window_time" of anything but a column of windows', call)
+    end = exp.Dot(this=column(found[0].inner), expression=exp.to_identifier("end"))
+    micros = exp.Anonymous(this="unix_micros", expressions=[end])
+    last = exp.Sub(this=micros, expression=exp.Literal.number(1))
+    return exp.Anonymous(this="timestamp_micros", expressions=[last])
 
 
 def _reference(visible: Visible) -> exp.Column:
@@ -251,7 +267,9 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
         raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
     if name in functions.SESSION:
         raise binding.not_incremental(_session_reason(name), node)
-    if name in functions.GENERATORS | functions.TIME_WINDOWS:
+    if name == "window":
+        raise binding.unimplemented("a time window outside the select list and GROUP BY", node)
+    if name in functions.GENERATORS or name == "session_window":
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
         raise _misplaced_aggregate(name, node, binding)

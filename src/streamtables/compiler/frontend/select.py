@@ -22,6 +22,7 @@ from streamtables.compiler.frontend.ordering import HIDDEN, has_limit, limited, 
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
 from streamtables.compiler.frontend.subqueries import Subqueries
+from streamtables.compiler.frontend.time_windows import with_time_window
 from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.frontend.windows import bind_windows, name_windows
 from streamtables.errors import SqlSyntaxError, UnknownNameError
@@ -51,6 +52,7 @@ def bind_select(select: exp.Select, binding: Binding) -> Bound:
 
 def _bind_list(select: exp.Select, clause: FromClause, binding: Binding) -> Bound:
     """Bind everything above WHERE."""
+    select, clause = with_time_window(select, clause, binding)
     subqueries = Subqueries()
     node = clause.joined(binding)
     items = _select_items(select, clause.scope, binding, subqueries)
