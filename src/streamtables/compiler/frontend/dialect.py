@@ -48,6 +48,9 @@ _ENDS_A_LIST = frozenset(
 class _VerbatimParser(SparkParser):
     """Reads every call without a syntax of its own as a name and its arguments."""
 
+    # `array(1, 2)[0]` is an item of the array, and a join has the condition that is written.
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}
+    ADD_JOIN_ON_TRUE = False
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
     FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
 

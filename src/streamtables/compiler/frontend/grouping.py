@@ -279,6 +279,9 @@ def _group_expression(
 ) -> exp.Expr:
     """An ordinal, a column of FROM, a name of the select list, or an expression, in this order."""
     item = item.unnest()
+    if isinstance(item, exp.Tuple) and not item.expressions:
+        # Spark cannot read this; it has no other meaning than no GROUP BY at all.
+        raise binding.unsupported("GROUP BY of nothing", item, word="GROUP BY")
     if isinstance(item, exp.Tuple):
         raise binding.unimplemented("GROUP BY a row of values", item, word="GROUP BY")
     items = [shown for shown in items if not shown.hidden]

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Distinct, Node, Project, Projection
 from streamtables.compiler.frontend.attach import attached, filtered
-from streamtables.compiler.frontend.binding import Binding, Bound, column
+from streamtables.compiler.frontend.binding import Binding, Bound
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_columns
+from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_items
 from streamtables.compiler.frontend.from_clause import bind_from
 from streamtables.compiler.frontend.from_parts import FromClause, with_condition
 from streamtables.compiler.frontend.generators import generated_items, with_lateral_view
@@ -106,8 +106,8 @@ def _select_items(
     items: list[SelectItem] = []
     earlier: dict[str, exp.Expr] = {}
     for item in select.expressions:
-        if (star := star_columns(item, scope, binding)) is not None:
-            items.extend(SelectItem(shown.shown, column(shown.inner)) for shown in star)
+        if (star := star_items(item, scope, binding)) is not None:
+            items.extend(SelectItem(shown, value) for shown, value in star)
             continue
         inner = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
         # An item may name an earlier one, where FROM has no such column.
