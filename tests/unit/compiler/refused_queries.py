@@ -95,6 +95,11 @@ WITHOUT_RULE = [
         "SELECT id FROM range(2.5)", "a range of anything but whole numbers", "range(2.5"
     ),
     _without_rule(
+        "SELECT o.id FROM orders AS o LEFT JOIN LATERAL range(2) AS r ON true",
+        "LATERAL range in a join of this kind",
+        "range(2) AS r",
+    ),
+    _without_rule(
         "SELECT id FROM range(1000001)", "a range of more than 1000000 numbers", "range(1000001"
     ),
     _without_rule("SELECT note.* FROM orders", "a star over a value of type string", "note.*"),
@@ -233,6 +238,7 @@ UNSUPPORTED = [
         "orders VERSION AS OF 3",
     ),
     _unsupported("SELECT count(*) AS n FROM orders GROUP BY ()", "GROUP BY of nothing", "GROUP BY"),
+    _unsupported("SELECT (note).* FROM orders", "a star behind an expression", "note).*"),
     _unsupported("SELECT [id] AS e FROM orders", "an array in brackets", "id"),
     _unsupported("SELECT DISTINCT ON (id) id FROM orders", "DISTINCT ON", "id"),
     _unsupported("SELECT 1 AS n FROM orders GROUP BY note WITH TOTALS", "WITH TOTALS", "note"),

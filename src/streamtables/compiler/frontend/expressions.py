@@ -207,6 +207,8 @@ def check_calls(
     for node in expression.walk():
         if isinstance(node, exp.Array):
             raise binding.unsupported("an array in brackets", node)
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            raise binding.unsupported("a star behind an expression", node)
         if isinstance(node, exp.Cast):
             _check_cast(node, binding)
         if isinstance(node, exp.QueryTransform):

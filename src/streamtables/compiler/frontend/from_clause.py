@@ -140,6 +140,12 @@ def _as_many_names(columns: tuple[Visible, ...]) -> str:
 
 def _lateral(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
     item = join.this
+    if function_name(item.this) == "range":
+        if join.side or (join.kind or "").upper() not in ("", "INNER", "CROSS"):
+            raise binding.unimplemented("LATERAL range in a join of this kind", join)
+        # Its numbers stand in the query, so there is nothing that it could read beside it.
+        numbers = exp.Table(this=item.this.copy(), alias=item.args.get("alias"))
+        return join_clauses(clause, _item(numbers, binding), join, binding)
     if not isinstance(item.this, exp.Subquery):
         return _beside_generator(clause, join, binding)
     query = item.this.unnest()
