@@ -94,12 +94,14 @@ class ViewsAndFunctions:
     ) -> Function:
         """Let queries call a Python function, for as long as this process lives.
 
-        A function that pyspark's `udf` or `pandas_udf` made brings its type along.  Each process
-        that refreshes its readers must register it; where its code changes, repair them.
+        A function that pyspark's `udf` or `pandas_udf` made brings its type along, and may be an
+        aggregate, whose answer must not depend on the order of the rows.  Each process that
+        refreshes its readers must register it; where its code changes, repair them.
         """
         given = described(name, function, returns, deterministic=deterministic)
         parts = ((), check_type(given.returns), "", given.deterministic)
-        stored = self._define(name, "python", parts, replace=True)
+        language: FunctionLanguage = "python-aggregate" if given.aggregate else "python"
+        stored = self._define(name, language, parts, replace=True)
         self._around.sessions.functions.add(given)
         return stored
 

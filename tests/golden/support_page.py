@@ -29,8 +29,16 @@ _ALSO = """## Also understood
 Any scalar expression of Spark (CASE, casts, dates, strings, structs, arrays, lambdas), `SELECT *` with
 EXCEPT, aliases of tables and columns, an item that names an earlier item, derived tables, WITH (a
 named query used twice is computed once), JOIN … ON, USING and NATURAL, commas with WHERE, GROUP BY
-with columns, expressions, ordinals, items and ALL, HAVING with items. ORDER BY without LIMIT and
+with columns, expressions, ordinals, items and ALL, HAVING with items. `st.*` shows the fields of a struct;
+`range(1, 10, 2)` is a table of numbers; LIMIT and OFFSET take sums and products of numbers. ON of an outer
+join may ask a subquery about one of its sides, and for the time. LEFT JOIN LATERAL of a generator keeps rows
+of which nothing is made with ON TRUE; without ON Spark drops them, and so do we. ORDER BY without LIMIT and
 hints are accepted and have no effect.
+
+Time windows: `window(moment, '10 minutes' [, slide [, start]])` in the select list and in GROUP BY, over a
+TIMESTAMP or a DATE; a query that groups by one may call it `window`, as in `window.start`. A row is in
+every window that holds its moment, and without a moment in none. `window_time` takes the column of windows
+that an inner query made. `session_window` is refused: one row that comes may join two sessions into one.
 """
 
 

@@ -61,6 +61,9 @@ class _Store:
         self.connection.execute("SET nested_loop_join_threshold = 1000000000")
         # Spark's name for what a scalar subquery of two rows does.
         self.connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
+        self.connection.execute(
+            "CREATE OR REPLACE MACRO timestamp_micros(micros) AS make_timestamptz(micros)"
+        )
         for schema in ("before", "after", "changes"):
             self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
 

@@ -59,7 +59,7 @@ __all__ = [
 SourceKind = Literal["delta", "postgres"]
 CaptureMode = Literal["triggers", "wal"]
 CaptureWish = Literal["auto", "triggers", "wal"]
-FunctionLanguage = Literal["sql", "python"]
+FunctionLanguage = Literal["sql", "python", "python-aggregate"]
 InputKind = Literal["source", "stream-table"]
 TableState = Literal["active", "paused", "suspended", "damaged", "needs-rebuild"]
 RefreshState = Literal["running", "applied", "no-change", "superseded", "deferred", "failed"]
@@ -161,7 +161,7 @@ class View:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of one value.
+    """A function of one value, or in Python also of the values of many rows.
 
     In SQL it has parameters and a body; in Python the catalog knows its name and type alone.
     """

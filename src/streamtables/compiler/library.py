@@ -57,6 +57,8 @@ class PythonFunction:
     name: str
     returns: str
     deterministic: bool = True
+    aggregate: bool = False
+    """Whether it turns many rows into one value."""
 
     @property
     def kind(self) -> str:
@@ -66,7 +68,8 @@ class PythonFunction:
     @property
     def fingerprint(self) -> str:
         """Everything on which the rows of a reader depend, as far as it is known."""
-        return f"python function {self.name.lower()} {self.returns}"
+        what = "aggregate" if self.aggregate else "function"
+        return f"python {what} {self.name.lower()} {self.returns}"
 
 
 Function = SqlFunction | PythonFunction

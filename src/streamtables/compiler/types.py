@@ -23,6 +23,7 @@ STRING = SqlType("string")
 DATE = SqlType("date")
 TIMESTAMP = SqlType("timestamp")
 TIMESTAMP_NTZ = SqlType("timestamp_ntz")
+TIME_WINDOW = SqlType("struct<start:timestamp,end:timestamp>")
 BINARY = SqlType("binary")
 
 INTEGERS = (SqlType("tinyint"), SqlType("smallint"), INT, BIGINT)

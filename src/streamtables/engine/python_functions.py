@@ -31,6 +31,8 @@ class RegisteredFunction:
     deterministic: bool
     made_by_spark: bool
     """Whether pyspark's `udf` or `pandas_udf` made the function, type included."""
+    aggregate: bool = False
+    """Whether it turns many rows into one value."""
 
 
 def described(
@@ -45,35 +47,50 @@ def described(
                 hint='Give it, as in register_function("f", f, returns="int").',
             )
         return RegisteredFunction(name, function, returns, deterministic, made_by_spark=False)
-    _require_scalar(name, function)
     return RegisteredFunction(
         name,
         function,
         str(own_type.simpleString()),
         deterministic and bool(getattr(function, "deterministic", True)),
         made_by_spark=True,
+        aggregate=_is_aggregate(name, function),
     )
 
 
-def _require_scalar(name: str, function: PythonCallable) -> None:
+_SCALAR = (
+    "SQL_BATCHED_UDF",
+    "SQL_ARROW_BATCHED_UDF",
+    "SQL_SCALAR_PANDAS_UDF",
+    "SQL_SCALAR_PANDAS_ITER_UDF",
+    "SQL_SCALAR_ARROW_UDF",
+    "SQL_SCALAR_ARROW_ITER_UDF",
+)
+_AGGREGATE = (
+    "SQL_GROUPED_AGG_PANDAS_UDF",
+    "SQL_GROUPED_AGG_PANDAS_ITER_UDF",
+    "SQL_GROUPED_AGG_ARROW_UDF",
+    "SQL_GROUPED_AGG_ARROW_ITER_UDF",
+)
+
+
+def _is_aggregate(name: str, function: PythonCallable) -> bool:
+    """Whether a function of pyspark's is an aggregate; one of neither kind is an error."""
+    kind = getattr(function, "evalType", None)
+    if kind in _numbers(_AGGREGATE):
+        return True
+    if kind not in _numbers(_SCALAR):
+        raise ConfigError(
+            f'"{name}" returns neither one value for each row nor one for a group of rows',
+            hint="Register a scalar function or an aggregate; table functions stay Spark's.",
+        )
+    return False
+
+
+def _numbers(kinds: tuple[str, ...]) -> set[int]:
+    """Return the numbers of kinds of functions, of which an older pyspark lacks some."""
     from pyspark.util import PythonEvalType
 
-    scalar = {
-        getattr(PythonEvalType, kind, None)
-        for kind in (
-            "SQL_BATCHED_UDF",
-            "SQL_ARROW_BATCHED_UDF",
-            "SQL_SCALAR_PANDAS_UDF",
-            "SQL_SCALAR_PANDAS_ITER_UDF",
-            "SQL_SCALAR_ARROW_UDF",
-            "SQL_SCALAR_ARROW_ITER_UDF",
-        )
-    }
-    if getattr(function, "evalType", None) not in scalar:
-        raise ConfigError(
-            f'"{name}" does not return one value for each row',
-            hint="Register a scalar function; aggregates and table functions stay Spark's.",
-        )
+    return {getattr(PythonEvalType, kind) for kind in kinds if hasattr(PythonEvalType, kind)}
 
 
 @dataclass

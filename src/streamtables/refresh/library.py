@@ -24,8 +24,9 @@ def entry_of(entry: View | Function) -> library.Entry:
     """Return a view or function of the catalog for the compiler."""
     if isinstance(entry, View):
         return library.View(entry.name, entry.query)
-    if entry.language == "python":
-        return library.PythonFunction(entry.name, entry.returns, entry.deterministic)
+    if entry.language != "sql":
+        aggregate = entry.language == "python-aggregate"
+        return library.PythonFunction(entry.name, entry.returns, entry.deterministic, aggregate)
     parameters = tuple((column.name, column.type) for column in entry.parameters)
     return library.SqlFunction(entry.name, parameters, entry.returns, entry.body)
 

@@ -104,3 +104,21 @@ def test_the_current_date_is_that_of_the_refresh(
     db.refresh("aged")
     assert [row.days for row in db.read("aged").collect()] == [3]
     assert db.verify("aged").equal
+
+
+def test_the_current_time_in_on_of_an_outer_join_moves_rows_to_and_from_null(
+    db: StreamTables, events: DeltaTableFile, watch: Watch
+):
+    query = (
+        "SELECT a.id, b.at AS late FROM events AS a LEFT JOIN events AS b "
+        "ON a.id = b.id AND b.at < now() - INTERVAL 1 HOUR"
+    )
+    db.create("late", query, mode="differential")
+    db.refresh("late")
+    assert sorted(row.id for row in db.read("late").collect() if row.late) == [4, 5]
+    watch.move(minutes=25)
+    events.delete("id = 5")
+    assert db.refresh("late").mode == "differential"
+    assert sorted(row.id for row in db.read("late").collect() if row.late) == [2, 3, 4]
+    assert _ids(db, "late") == [1, 2, 3, 4]
+    assert db.verify("late").equal

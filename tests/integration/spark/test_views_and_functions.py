@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from streamtables.api import StreamTables
@@ -143,6 +144,66 @@ def test_functions_that_pyspark_made_are_taken_with_their_types(
     assert refreshed(db, "t").mode == "differential"
     answer = db.sql("SELECT doubled(21) AS n")
     assert answer.collect()[0].n == 42  # type: ignore[attr-defined]
+
+
+def spread(values: pd.Series) -> int:
+    present = values.dropna()
+    return int(present.max() - present.min()) if len(present) else -1
+
+
+def mean_of(values: pd.Series) -> float:
+    return float(values.fillna(0.0).mean())
+
+
+def test_an_aggregate_in_python_is_kept_by_its_groups(
+    db: StreamTables, orders: DeltaTableFile
+) -> None:
+    from pyspark.sql.pandas.functions import pandas_udf
+
+    assert db.spark is not None
+    for function, type_ in ((spread, "bigint"), (mean_of, "double")):
+        made = pandas_udf(function, type_)  # type: ignore[call-overload]  # the usual form
+        known = db.register_function(function.__name__, made)
+        assert (known.language, known.returns) == ("python-aggregate", type_)
+    queries = {
+        "grouped": "SELECT city, spread(amount) AS s, mean_of(id) AS m FROM orders GROUP BY city",
+        "some": "SELECT spread(amount + 1) AS s FROM orders GROUP BY city HAVING spread(id) > 0",
+        "whole": "SELECT spread(amount) + 1 AS s FROM orders",
+        "above": "SELECT max(s) AS m, count(*) AS n FROM "
+        "(SELECT spread(amount) AS s FROM orders GROUP BY city)",
+        "sets": "SELECT city, spread(amount) AS s FROM orders GROUP BY ROLLUP (city)",
+        "over": "SELECT id, spread(amount) OVER (PARTITION BY city) AS s, mean_of(id) OVER "
+        "(PARTITION BY city ORDER BY amount ROWS 1 PRECEDING) AS m FROM orders WHERE id <> 3",
+    }
+    for name, query in queries.items():
+        db.create(name, query, mode="differential")
+        assert refreshed(db, name).mode == "full"
+
+    def grow() -> None:
+        orders.append((5, "oslo", 1), (6, "rome", 20), (7, None, None))
+        orders.update("id = 2", amount="3")
+
+    for change in (grow, lambda: orders.delete("id > 0"), lambda: orders.append((8, "bonn", 6))):
+        change()
+        for name in queries:
+            assert refreshed(db, name).mode in ("differential", "no-change"), name
+    assert db.verify("grouped").equal
+
+
+def test_an_aggregate_of_arrow_is_kept_by_its_groups(
+    db: StreamTables, orders: DeltaTableFile
+) -> None:
+    from pyspark.sql.pandas.functions import arrow_udf
+
+    def total(values: pa.Array) -> int:
+        return sum(value or 0 for value in values.to_pylist())
+
+    assert db.spark is not None
+    db.register_function("total", arrow_udf(total, "bigint"))  # type: ignore[call-overload]  # the usual form
+    db.create("t", "SELECT city, total(amount) AS s FROM orders GROUP BY city")
+    refreshed(db, "t")
+    orders.append((5, "oslo", 1), (6, "bonn", 2))
+    assert refreshed(db, "t").mode == "differential"
 
 
 def test_views_and_functions_can_be_read_in_spark(db: StreamTables, orders: DeltaTableFile) -> None:

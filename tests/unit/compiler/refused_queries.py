@@ -86,13 +86,23 @@ WITHOUT_RULE = [
         "collect_list(note) OVER (ORDER BY customer",
     ),
     _without_rule(
-        "SELECT count(*) AS n FROM orders GROUP BY ()", "GROUP BY a row of values", "GROUP BY"
+        "SELECT count(*) AS n FROM orders GROUP BY (id, note)",
+        "GROUP BY a row of values",
+        "id, note",
     ),
-    _without_rule("SELECT id FROM range(10)", "this table function", "range(10"),
-    _without_rule("SELECT p.* FROM odd", "a star over the fields of a struct", "p.*"),
+    _without_rule("SELECT id FROM numbers(10)", "this table function", "numbers(10"),
     _without_rule(
-        "SELECT array(1, 2)[id] AS e FROM orders", "an index right behind array(…)", "id"
+        "SELECT id FROM range(2.5)", "a range of anything but whole numbers", "range(2.5"
     ),
+    _without_rule(
+        "SELECT o.id FROM orders AS o LEFT JOIN LATERAL range(2) AS r ON true",
+        "LATERAL range in a join of this kind",
+        "range(2) AS r",
+    ),
+    _without_rule(
+        "SELECT id FROM range(1000001)", "a range of more than 1000000 numbers", "range(1000001"
+    ),
+    _without_rule("SELECT note.* FROM orders", "a star over a value of type string", "note.*"),
     _without_rule(
         "SELECT TRANSFORM (id) USING 'cat' AS (x) FROM orders",
         "TRANSFORM … USING",
@@ -104,14 +114,55 @@ WITHOUT_RULE = [
         '"session_window"',
         "session_window(at, '1 hour'",
     ),
-    _without_rule("SELECT id + explode(array(1)) AS x FROM orders", '"explode"', "explode(array(1"),
     _without_rule(
-        "SELECT o.id FROM orders o LEFT JOIN customers c ON o.id IN (SELECT id FROM customers)",
-        "a subquery in an expression",
-        "id FROM customers",
+        "SELECT day FROM events WHERE window(at, '1 hour').start > '2024-01-01'",
+        "a time window outside the select list and GROUP BY",
+        "window(at, '1 hour'",
     ),
     _without_rule(
-        "SELECT id FROM orders LEFT JOIN events ON day < current_date()",
+        "SELECT window(note, '1 hour') AS w FROM orders",
+        "a time window over a value of type string",
+        "note",
+    ),
+    _without_rule(
+        "SELECT window(at, '1 month') AS w FROM events",
+        "a duration other than whole weeks, days … microseconds",
+        "'1 month'",
+    ),
+    _without_rule(
+        "SELECT window(at, '1 hour') AS w FROM (SELECT at, 1 AS window FROM events)",
+        'a time window beside a column "window"',
+        "window(at, '1 hour'",
+    ),
+    _without_rule(
+        "SELECT window_time(at) AS w FROM events",
+        '"window_time" of anything but a column of windows',
+        "window_time(at",
+    ),
+    _without_rule("SELECT id + explode(array(1)) AS x FROM orders", '"explode"', "explode(array(1"),
+    _without_rule(
+        "SELECT o.id FROM orders o LEFT JOIN customers c ON o.id NOT IN (SELECT id FROM orders)",
+        "NOT IN a subquery in ON of this join",
+        "o.id NOT IN (SELECT id FROM orders",
+    ),
+    _without_rule(
+        "SELECT o.id FROM orders o LEFT JOIN customers c ON o.id + c.id IN (SELECT id FROM orders)",
+        "ON with a subquery about both sides",
+        "o.id + c.id IN (SELECT id FROM orders",
+    ),
+    _without_rule(
+        "SELECT o.id FROM orders o LEFT JOIN customers c "
+        "ON c.id = (SELECT max(id) FROM orders z WHERE z.note = o.note)",
+        "ON with a value that a subquery finds per row",
+        "c.id = (SELECT max(id) FROM orders z WHERE z.note = o.note",
+    ),
+    _without_rule(
+        "SELECT x FROM events LATERAL VIEW explode(array((SELECT 1))) t AS x",
+        "a subquery in an expression",
+        "1",
+    ),
+    _without_rule(
+        "SELECT x FROM events LATERAL VIEW explode(array(current_date())) t AS x",
         "the current time in this place",
         "current_date",
     ),
@@ -143,13 +194,13 @@ WITHOUT_RULE = [
     ),
     _without_rule(
         "SELECT o.id, x.w FROM orders AS o LEFT JOIN LATERAL (SELECT o.id + 1 AS w) AS x",
-        "LEFT JOIN LATERAL of what reads no table",
+        "LEFT JOIN LATERAL without ON of what reads no table",
         "o.id + 1 AS w) AS x",
     ),
     _without_rule(
-        "SELECT o.day FROM events AS o LEFT JOIN LATERAL explode(o.tags) AS x(w)",
+        "SELECT o.day FROM events AS o LEFT JOIN LATERAL explode(o.tags) AS x(w) ON w = 'a'",
         "LEFT JOIN of a table function",
-        "explode(o.tags) AS x(w",
+        "explode(o.tags) AS x(w) ON w = 'a'",
     ),
     _without_rule(
         "SELECT max_by(note, id, 3) AS p FROM orders",
@@ -186,6 +237,9 @@ UNSUPPORTED = [
         "a fixed version of a table",
         "orders VERSION AS OF 3",
     ),
+    _unsupported("SELECT count(*) AS n FROM orders GROUP BY ()", "GROUP BY of nothing", "GROUP BY"),
+    _unsupported("SELECT (note).* FROM orders", "a star behind an expression", "note).*"),
+    _unsupported("SELECT [id] AS e FROM orders", "an array in brackets", "id"),
     _unsupported("SELECT DISTINCT ON (id) id FROM orders", "DISTINCT ON", "id"),
     _unsupported("SELECT 1 AS n FROM orders GROUP BY note WITH TOTALS", "WITH TOTALS", "note"),
     _unsupported(

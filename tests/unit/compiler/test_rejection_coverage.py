@@ -14,6 +14,7 @@ from tests.unit.compiler.tables import KEYS, TABLES
 from tests.unit.compiler.wrong_queries import WRONG
 
 OF_A_FUNCTION = "it needs a function of the user: test_views_and_functions.py"
+OF_AN_AGGREGATE = "it needs an aggregate of the user: test_own_aggregates.py"
 
 NO_QUERY = {
     "algebra/node.py delta_rule NotIncrementalError": "every operator has a rule",
@@ -22,6 +23,9 @@ NO_QUERY = {
     "frontend/from_clause.py _table UnknownNameError": "all names are looked up before",
     "frontend/calls.py _wrong SqlTypeError": OF_A_FUNCTION,
     "frontend/expressions.py _check_call not_incremental": OF_A_FUNCTION,
+    "frontend/own_aggregates.py check_own_aggregates SqlTypeError": OF_AN_AGGREGATE,
+    "frontend/own_aggregates.py check_own_aggregates unimplemented": OF_AN_AGGREGATE,
+    "frontend/own_aggregates.py check_own_aggregates unsupported": OF_AN_AGGREGATE,
     "frontend/sql_functions.py _check_parameters UnsupportedSqlError": OF_A_FUNCTION,
     "frontend/sql_functions.py _not_in_a_body UnsupportedSqlError": OF_A_FUNCTION,
     "frontend/sql_functions.py _parsed SqlSyntaxError": OF_A_FUNCTION,

@@ -166,6 +166,21 @@ WRONG = [
         "id",
         "GROUP BY",
     ),
+    ("SELECT id FROM range(1, 9, 0)", TYPE, "not zero", "range(1, 9, 0", "Write range("),
+    (
+        "SELECT window(at, '1 hour') AS w, window(at, '2 hours') AS x FROM events",
+        TYPE,
+        "one time window",
+        "window(at, '2 hours'",
+        "a query of its own",
+    ),
+    (
+        "SELECT window(at, '1 hour', '2 hours') AS w FROM events",
+        TYPE,
+        "slides by at most its length",
+        "window(at, '1 hour', '2 hours'",
+        "Write window(",
+    ),
     (
         "SELECT id FROM orders ORDER BY 2 LIMIT 1",
         NAME,
@@ -174,10 +189,10 @@ WRONG = [
         "between 1 and 1",
     ),
     (
-        "SELECT id FROM orders ORDER BY id LIMIT 1 + 1",
+        "SELECT id FROM orders ORDER BY id LIMIT 1 / 1",
         TYPE,
         "take a whole number",
-        "1 + 1",
+        "1 / 1",
         "the number itself",
     ),
     (

@@ -39,10 +39,18 @@ def test_a_function_of_pyspark_brings_its_type_and_its_nature():
     assert not described("f", other, None, deterministic=True).deterministic
 
 
-def test_only_functions_of_one_value_are_taken():
-    aggregate = MadeBySpark(PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF)
+@pytest.mark.parametrize("how", ["PANDAS", "PANDAS_ITER", "ARROW", "ARROW_ITER"])
+def test_an_aggregate_of_pyspark_is_known_for_one(how: str):
+    made = MadeBySpark(getattr(PythonEvalType, f"SQL_GROUPED_AGG_{how}_UDF"))
+    assert described("f", made, None, deterministic=True).aggregate
+    scalar = MadeBySpark(getattr(PythonEvalType, f"SQL_SCALAR_{how}_UDF"))
+    assert not described("f", scalar, None, deterministic=True).aggregate
+
+
+def test_only_functions_of_one_value_and_aggregates_are_taken():
+    table = MadeBySpark(PythonEvalType.SQL_GROUPED_MAP_PANDAS_UDF)
     with pytest.raises(ConfigError, match="one value for each row"):
-        described("f", aggregate, None, deterministic=True)
+        described("f", table, None, deterministic=True)
 
 
 def test_names_are_compared_without_case():

@@ -21,6 +21,7 @@ from streamtables.compiler.frontend.expressions import (
     is_aggregate,
 )
 from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.own_aggregates import own_type
 from streamtables.compiler.frontend.tie_breakers import tie_columns
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import BIGINT, UNKNOWN
@@ -79,7 +80,8 @@ def bind_call(
     )
     if parts.function in ("min", "max"):
         check_key_type(argument_types[0], parts.arguments[0], binding)
-    result = functions.aggregate_type(
+    own = own_type(parts.place)
+    result = own or functions.aggregate_type(
         parts.function, argument_types[0] if argument_types else UNKNOWN
     )
     made = AggregateCall(
@@ -91,6 +93,7 @@ def bind_call(
         result,
         distinct=parts.distinct,
         order=parts.order,
+        own=own is not None,
     )
     return _settled(made, parts, node)
 
@@ -178,7 +181,7 @@ def _check_function(parts: _Parts, binding: Binding) -> None:
             f'The answer of "{parts.function}" depends on the order in which rows are read.',
             parts.place,
         )
-    if parts.function not in functions.MAINTAINED_AGGREGATES:
+    if parts.function not in functions.MAINTAINED_AGGREGATES and own_type(parts.place) is None:
         text = f'aggregate "{parts.function}"' if parts.function else "this aggregate"
         raise binding.unimplemented(text, parts.place)
     if parts.function in functions.TWO_ARGUMENTS and len(parts.arguments) > 2:

@@ -63,6 +63,8 @@ class Binding:
     """The scopes of the queries round this one, from the inside out."""
     inlining: Inlining = field(default_factory=Inlining)
     """The views and functions that may be used."""
+    outermost: exp.Query | None = None
+    """The query whose rows are stored; all others stand inside it."""
 
     def inside(self, scope: Scope) -> Binding:
         """Return the surroundings of a subquery in an expression over a scope."""

@@ -2,7 +2,8 @@
 
     f(a, b)  →  CAST(body, with CAST(a AS …) and CAST(b AS …) for its parameters, AS …)
 
-A Python function stays a call inside the cast, which tells the rest of the compiler its type.
+A Python function stays a call inside the cast, which tells the rest of the compiler its type; an
+aggregate in Python stays a call that carries its type.
 Every parameter of a SQL function occurs in its body: an argument that vanished could take an
 aggregate, and so the groups of its query, with it.
 """
@@ -14,6 +15,7 @@ from sqlglot import exp
 from streamtables.compiler.frontend.dialect import VerbatimSpark, parse_query, span_of
 from streamtables.compiler.frontend.functions import GENERATORS
 from streamtables.compiler.frontend.inlining import Inlining
+from streamtables.compiler.frontend.own_aggregates import as_own_aggregate
 from streamtables.compiler.frontend.sql_functions import body_of, check_type
 from streamtables.compiler.library import Entry, Library, PythonFunction, SqlFunction
 from streamtables.errors import SqlTypeError
@@ -63,8 +65,10 @@ def written_out(call: exp.Anonymous, sql: str, inlining: Inlining) -> exp.Expr:
     assert function is not None
     _check_arguments(call, function, sql)
     if isinstance(function, PythonFunction):
-        value: exp.Expr = call.copy()
+        value = call.copy()
         value.set("this", function.name)
+        if function.aggregate:
+            return as_own_aggregate(value, function.returns)
         return _cast(value, function.returns, call)
     body = body_of(function, inlining, lambda inner, text: write_out(inner, text, inlining)).copy()
     names = [name.lower() for name, _ in function.parameters]
@@ -94,7 +98,14 @@ def _is_scalar_call(call: exp.Anonymous) -> bool:
 
 
 def _check_arguments(call: exp.Anonymous, function: SqlFunction | PythonFunction, sql: str) -> None:
-    if isinstance(call.parent, _AROUND) and call.parent.this is call:
+    around = isinstance(call.parent, _AROUND) and call.parent.this is call
+    if isinstance(function, PythonFunction) and function.aggregate:
+        distinct = any(isinstance(item, exp.Distinct) for item in call.expressions)
+        if distinct or (around and not isinstance(call.parent, exp.Window)):
+            what = "is an aggregate in Python, which takes neither DISTINCT nor FILTER"
+            hint = "Choose the rows in a subquery below it."
+            raise _wrong(f'"{function.name}" {what}', call, sql, hint)
+    elif around:
         raise _wrong(f'"{function.name}" is neither an aggregate nor a window function', call, sql)
     for argument in call.expressions:
         if isinstance(argument, _NOT_ARGUMENTS) or argument.is_star:

@@ -19,7 +19,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamtables.compiler.frontend.places import forget_places, span_of
-from streamtables.compiler.frontend.spark_spellings import joined_quotes, respelled
+from streamtables.compiler.frontend.spark_spellings import joined_quotes, respelled, window_names
 from streamtables.compiler.frontend.syntax_errors import syntax_error, too_deep, unreadable
 from streamtables.compiler.frontend.unread_parts import check_all_is_read
 from streamtables.errors import Span, SqlSyntaxError, UnsupportedSqlError
@@ -48,7 +48,9 @@ _ENDS_A_LIST = frozenset(
 class _VerbatimParser(SparkParser):
     """Reads every call without a syntax of its own as a name and its arguments."""
 
-    FUNC_TOKENS = {*SparkParser.FUNC_TOKENS, TokenType.WINDOW}
+    # `array(1, 2)[0]` is an item of the array, and a join has the condition that is written.
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}
+    ADD_JOIN_ON_TRUE = False
     FUNCTIONS: ClassVar[dict[str, Callable[..., exp.Expr]]] = {}
     FUNCTION_PARSERS = {name: SparkParser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
 
@@ -70,7 +72,7 @@ class VerbatimSpark(Spark):
 
     def tokenize(self, sql: str, dialect: DialectType = None) -> list[Token]:
         """Return the tokens of a text, as Spark reads it."""
-        return joined_quotes(super().tokenize(sql, dialect), sql)
+        return window_names(joined_quotes(super().tokenize(sql, dialect), sql))
 
 
 class PlainWords(VerbatimSpark):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from streamtables.compiler.frontend import functions
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.clock import clock_call
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
+from streamtables.compiler.frontend.own_aggregates import own_type
 from streamtables.compiler.frontend.scope import Meaning, Scope, Visible
 from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.subquery_places import without_subqueries
@@ -19,15 +21,18 @@ from streamtables.compiler.library import PythonFunction
 from streamtables.compiler.types import (
     BOOLEAN,
     NULL,
+    TIME_WINDOW,
     UNKNOWN,
     SqlType,
     field_type,
     has_plain_image,
     is_numeric,
+    struct_fields,
 )
 from streamtables.errors import SqlTypeError, UnknownNameError
 
 _MOMENTS = frozenset({"now", "today", "tomorrow", "yesterday"})
+_PARTS = ("this", "table", "db", "catalog")
 _SUBQUERIES = (exp.Subquery, exp.Exists, exp.Any, exp.All, exp.Select)
 
 
@@ -62,6 +67,8 @@ def bind_expression(
 
     def bind(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Anonymous):
+            if function_name(node) == "window_time":
+                return _window_time(node, scope, binding)
             return _spread_stars(node, scope, binding)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
@@ -90,14 +97,27 @@ def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.An
     inside = first if isinstance(first, exp.Distinct) else call
     spread: list[exp.Expr] = []
     for item in inside.expressions:
-        stars = star_columns(item, scope, binding)
-        named = [(item, item.name)] if stars is None else [(_reference(s), s.shown) for s in stars]
+        stars = star_items(item, scope, binding)
+        named = [(item, item.name)] if stars is None else [(value, shown) for shown, value in stars]
         for value, shown in named:
-            shows = name == "struct" and isinstance(value, exp.Column)
+            shows = name == "struct" and (stars is not None or isinstance(value, exp.Column))
             alias = exp.to_identifier(shown, quoted=True)
             spread.append(exp.Alias(this=value, alias=alias) if shows else value)
     inside.set("expressions", spread)
     return call
+
+
+def _window_time(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Expr:
+    """Return the last moment of a time window that a query inside this one made."""
+    (given,) = call.expressions if len(call.expressions) == 1 else (None,)
+    found = scope.find(given, binding.sql) if isinstance(given, exp.Column) else None
+    # Beside the window itself, Spark does not know the column yet.
+    if found is None or found[1] or found[0] in scope.unlisted or found[0].type != TIME_WINDOW:
+        raise binding.unimplemented('"window_time" of anything but a column of windows', call)
+    end = exp.Dot(this=column(found[0].inner), expression=exp.to_identifier("end"))
+    micros = exp.Anonymous(this="unix_micros", expressions=[end])
+    last = exp.Sub(this=micros, expression=exp.Literal.number(1))
+    return exp.Anonymous(this="timestamp_micros", expressions=[last])
 
 
 def _reference(visible: Visible) -> exp.Column:
@@ -107,8 +127,8 @@ def _reference(visible: Visible) -> exp.Column:
     return bound
 
 
-def star_columns(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible] | None:
-    """Return the columns that a star shows; None when the item is no star."""
+def star_items(item: exp.Expr, scope: Scope, binding: Binding) -> list[tuple[str, exp.Expr]] | None:
+    """Return the names and bound values that a star shows; None when the item is no star."""
     qualifier: tuple[str, ...] = ()
     if isinstance(item, exp.Star):
         star = item
@@ -116,9 +136,12 @@ def star_columns(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible
         star, qualifier = item.this, tuple(part.name for part in item.parts[:-1])
     else:
         return None
-    found = scope.star(qualifier)
-    if found is None and scope.has(qualifier[0]):
-        raise binding.unimplemented("a star over the fields of a struct", item)
+    listed = scope.star(qualifier)
+    found = (
+        _fields_of(item, scope, binding)
+        if listed is None
+        else [(visible.shown, _reference(visible)) for visible in listed]
+    )
     if found is None:
         raise UnknownNameError(
             f'no table "{".".join(qualifier)}" is in reach here',
@@ -128,15 +151,37 @@ def star_columns(item: exp.Expr, scope: Scope, binding: Binding) -> list[Visible
         )
     if star.args.get("replace") or star.args.get("rename"):
         raise binding.unsupported("REPLACE or RENAME after a star", item)
-    names = {_left_out(name, found, scope, binding) for name in star.args.get("except_") or ()}
-    return [visible for visible in found if visible.shown.lower() not in names]
+    shown = [name.lower() for name, _ in found]
+    names = {_left_out(name, shown, scope, binding) for name in star.args.get("except_") or ()}
+    return [(name, value) for name, value in found if name.lower() not in names]
 
 
-def _left_out(name: exp.Expr, found: Sequence[Visible], scope: Scope, binding: Binding) -> str:
+def _fields_of(star: exp.Expr, scope: Scope, binding: Binding) -> list[tuple[str, exp.Expr]] | None:
+    """Return the fields of the struct before a star; None where no column has that name."""
+    names = [part.copy() for part in star.parts[:-1]]  # type: ignore[attr-defined]  # a Column
+    struct = exp.Column(**dict(zip(_PARTS, reversed(names), strict=False)))
+    if len(names) > len(_PARTS) or (meaning := scope.find(struct, binding.sql)) is None:
+        return None
+    visible, fields = meaning
+    value: exp.Expr = _reference(visible)
+    type_ = visible.type
+    for field in fields:
+        type_ = _field_of(type_, field, struct, binding)
+        value = exp.Dot(this=value, expression=field.copy())
+    names_known = all(re.fullmatch(r"\w+", name) for name, _ in struct_fields(type_))
+    if not type_.startswith("struct<") or not names_known:
+        raise binding.unimplemented(f"a star over a value of type {type_}", star)
+    return [
+        (name, exp.Dot(this=value.copy(), expression=exp.to_identifier(name, quoted=True)))
+        for name, _ in struct_fields(type_)
+    ]
+
+
+def _left_out(name: exp.Expr, found: Sequence[str], scope: Scope, binding: Binding) -> str:
     """Return the name of a column that a star is to leave out, which must be one of its own."""
     shown = name.name.lower()
     if not isinstance(name, exp.Column) or not name.table:
-        if any(visible.shown.lower() == shown for visible in found):
+        if shown in found:
             return shown
         name = name if isinstance(name, exp.Column) else exp.Column(this=name.copy())
     _, fields = scope.resolve(name, binding.sql)
@@ -161,8 +206,9 @@ def check_calls(
     """Refuse what an expression must not hold, with its place."""
     for node in expression.walk():
         if isinstance(node, exp.Array):
-            # sqlglot reads `array(1, 2)[0]` as an array of its index.
-            raise binding.unimplemented("an index right behind array(…)", node)
+            raise binding.unsupported("an array in brackets", node)
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            raise binding.unsupported("a star behind an expression", node)
         if isinstance(node, exp.Cast):
             _check_cast(node, binding)
         if isinstance(node, exp.QueryTransform):
@@ -231,7 +277,7 @@ def function_name(node: exp.Expr) -> str | None:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether this node is a call that turns many rows into one value."""
-    return function_name(node) in functions.AGGREGATES
+    return function_name(node) in functions.AGGREGATES or own_type(node) is not None
 
 
 def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool) -> None:
@@ -241,6 +287,8 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
     if isinstance(own, PythonFunction):
         if not own.deterministic:
             raise binding.not_incremental(f'"{own.name}" may give another answer each time.', node)
+        if own.aggregate and not aggregates:
+            raise _misplaced_aggregate(name, node, binding)
         return
     if name not in functions.known_functions():
         raise _unknown_function(name, node, binding)
@@ -248,16 +296,22 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
         raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
     if name in functions.SESSION:
         raise binding.not_incremental(_session_reason(name), node)
-    if name in functions.GENERATORS | functions.TIME_WINDOWS:
+    if name == "window":
+        raise binding.unimplemented("a time window outside the select list and GROUP BY", node)
+    if name in functions.GENERATORS or name == "session_window":
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
-        raise UnknownNameError(
-            f'aggregate function "{name}" cannot stand here',
-            sql=binding.sql,
-            span=span_of(node),
-            detail="Aggregates belong into the SELECT list or HAVING.",
-            hint="Filter the result of an aggregate with HAVING.",
-        )
+        raise _misplaced_aggregate(name, node, binding)
+
+
+def _misplaced_aggregate(name: str, node: exp.Expr, binding: Binding) -> UnknownNameError:
+    return UnknownNameError(
+        f'aggregate function "{name}" cannot stand here',
+        sql=binding.sql,
+        span=span_of(node),
+        detail="Aggregates belong into the SELECT list or HAVING.",
+        hint="Filter the result of an aggregate with HAVING.",
+    )
 
 
 def _unknown_function(name: str, node: exp.Expr, binding: Binding) -> UnknownNameError:

@@ -10,10 +10,12 @@ from streamtables.compiler.algebra import Node, Scan, ScanColumn
 from streamtables.compiler.frontend.binding import Binding, renamed
 from streamtables.compiler.frontend.constants import bind_values, no_from
 from streamtables.compiler.frontend.dialect import span_of
+from streamtables.compiler.frontend.expressions import function_name
 from streamtables.compiler.frontend.from_parts import FromClause, with_condition
 from streamtables.compiler.frontend.generators import is_generator, with_table_function
 from streamtables.compiler.frontend.joins import join_clauses
 from streamtables.compiler.frontend.lateral import join_lateral
+from streamtables.compiler.frontend.number_range import bind_range
 from streamtables.compiler.frontend.pivot import as_query
 from streamtables.compiler.frontend.scope import (
     Relation,
@@ -53,6 +55,9 @@ def _item(item: exp.Expr, binding: Binding) -> FromClause:
         node, relation = _with_column_aliases(constant, shown, item, binding)
     elif isinstance(item, exp.Table) and is_generator(item.this):
         return with_table_function(no_from(binding), item, binding)
+    elif isinstance(item, exp.Table) and function_name(item.this) == "range":
+        numbers, shown = bind_range(item, binding)
+        node, relation = _with_column_aliases(numbers, shown, item, binding)
     else:
         raise binding.unimplemented("this table function", item)
     return FromClause((node,), Scope.of(relation))
@@ -135,12 +140,18 @@ def _as_many_names(columns: tuple[Visible, ...]) -> str:
 
 def _lateral(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
     item = join.this
+    if function_name(item.this) == "range":
+        if join.side or (join.kind or "").upper() not in ("", "INNER", "CROSS"):
+            raise binding.unimplemented("LATERAL range in a join of this kind", join)
+        # Its numbers stand in the query, so there is nothing that it could read beside it.
+        numbers = exp.Table(this=item.this.copy(), alias=item.args.get("alias"))
+        return join_clauses(clause, _item(numbers, binding), join, binding)
     if not isinstance(item.this, exp.Subquery):
         return _beside_generator(clause, join, binding)
     query = item.this.unnest()
     assert isinstance(query, exp.Query)
-    if join.side == "LEFT" and join.args.get("on") == exp.true() and not _reads_a_table(query):
-        raise binding.unimplemented("LEFT JOIN LATERAL of what reads no table", join)
+    if join.side == "LEFT" and join.args.get("on") is None and not _reads_a_table(query):
+        raise binding.unimplemented("LEFT JOIN LATERAL without ON of what reads no table", join)
     bound = binding.bind_query(query, binding.inside(clause.scope))
     alias = (item.alias,) if item.alias else ()
     node, relation = _with_column_aliases(bound.node, Relation(alias, bound.columns), item, binding)
@@ -157,19 +168,22 @@ def _beside_generator(clause: FromClause, join: exp.Join, binding: Binding) -> F
     side, kind = (join.side or "").upper(), (join.kind or "").upper()
     on = join.args.get("on")
     shaped = kind in ("SEMI", "ANTI") or join.args.get("using") or join.method
-    # Without ON, Spark drops rows of which nothing is made, as if LEFT were not there; with ON
-    # TRUE it keeps them.  The parser tells us the same of both.
-    if side or shaped:
+    # Without ON, Spark drops rows of which nothing is made, as if LEFT were not there.
+    kept = side == "LEFT" and on == exp.true()
+    if shaped or side not in ("", "LEFT") or (side and on is not None and not kept):
         words = " ".join(word for word in (join.method, side, kind, "JOIN") if word)
         raise binding.unimplemented(f"{words} of a table function", join)
-    made = with_table_function(clause, join.this, binding)
+    made = with_table_function(clause, join.this, binding, outer=kept)
+    if kept:
+        return made
     return with_condition(made, on, binding) if on is not None else made
 
 
 def _join(clause: FromClause, join: exp.Join, binding: Binding) -> FromClause:
     if isinstance(join.this, exp.Lateral):
         return _lateral(clause, join, binding)
-    if isinstance(join.this, exp.Table) and is_generator(join.this.this):
+    beside = not join.side and (join.kind or "").upper() not in ("SEMI", "ANTI")
+    if isinstance(join.this, exp.Table) and is_generator(join.this.this) and beside:
         return _beside_generator(clause, join, binding)
     right = _item(join.this, binding)
     for nested in join.this.args.get("joins", []):

@@ -96,9 +96,6 @@ _BOOLEANS = _words("bool_and bool_or every some any")
 _COUNTS = _words("count count_if approx_count_distinct regr_count")
 _SAME_AS_ARGUMENT = FIRST | LAST | _words("min max min_by max_by mode bit_and bit_or bit_xor")
 
-TIME_WINDOWS = frozenset({"session_window", "window", "window_time"})
-"""Calls that Spark's analyser turns into grouping of their own."""
-
 GENERATORS = _words(
     """explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
     variant_explode variant_explode_outer"""

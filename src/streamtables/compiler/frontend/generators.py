@@ -32,13 +32,15 @@ def with_lateral_view(clause: FromClause, view: exp.Lateral, binding: Binding) -
     )
 
 
-def with_table_function(clause: FromClause, item: exp.Expr, binding: Binding) -> FromClause:
+def with_table_function(
+    clause: FromClause, item: exp.Expr, binding: Binding, *, outer: bool = False
+) -> FromClause:
     """Return FROM with the rows of a generator that may read what stands before it."""
     alias = item.args.get("alias")
     name = alias.this.name if alias is not None and alias.this else ""
     names = [part.name for part in alias.columns] if alias is not None else []
     call = bind_expression(item.this, clause.scope, binding, generator=True)
-    return _with_generator(clause, call, False, (name,) if name else (), names, binding)
+    return _with_generator(clause, call, outer, (name,) if name else (), names, binding)
 
 
 def _with_generator(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Aggregate, Node, Project, Projection
+from streamtables.compiler.algebra import Aggregate, AggregateCall, Node, Project, Projection
 from streamtables.compiler.algebra.expressions import columns_in
 from streamtables.compiler.frontend.aggregates import bind_call, call_name, calls_in, distinct_calls
 from streamtables.compiler.frontend.attach import attached, filtered
@@ -20,10 +20,13 @@ from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.expressions import bind_expression, check_types, function_name
 from streamtables.compiler.frontend.grouping_sets import aggregate_sets, expanded
 from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.own_aggregates import check_own_aggregates
+from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.scope import Scope
 from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
 from streamtables.compiler.frontend.subqueries import Subqueries, Subquery
 from streamtables.compiler.frontend.typing import Types, type_of
+from streamtables.compiler.types import INT
 from streamtables.errors import SqlTypeError, UnknownNameError
 
 _GROUPING_CALLS = ("grouping", "grouping_id")
@@ -145,6 +148,8 @@ def _grouped(
     prepared, named_groups = _with_group_columns(node, groups, types, binding)
     asked = [call for call in calls if function_name(call) in _GROUPING_CALLS]
     plain = [call for call in calls if call not in asked]
+    outermost = select is binding.outermost
+    check_own_aggregates(plain, grouped=bool(groups), outermost=outermost, binding=binding)
     if not groups and not plain and len(sets) == 1:
         # HAVING alone makes one group of all rows, of which nothing is asked.
         plain = [exp.Anonymous(this="count", expressions=[exp.Star()])]
@@ -160,7 +165,9 @@ def _grouped(
                 hint="Take the call away, or group by sets.",
             )
         return Grouped(
-            Aggregate(prepared, columns, made),
+            Aggregate(prepared, columns, made)
+            if columns
+            else _of_all_rows(prepared, made, binding),
             tuple(named_groups),
             tuple(named_calls),
             binding,
@@ -176,6 +183,15 @@ def _grouped(
     ]
     answers = [(call, name) for call, (name, _) in zip(asked, groupings, strict=True)]
     return Grouped(branches.node, tuple(shown), (*named_calls, *answers), binding, subqueries)
+
+
+def _of_all_rows(node: Node, calls: tuple[AggregateCall, ...], binding: Binding) -> Node:
+    """Return an aggregate without groups; over no rows Spark has no row of an own one."""
+    if not any(call.own for call in calls):
+        return Aggregate(node, (), calls)
+    every = binding.namer.fresh("every")
+    rows = with_column(node, Projection(every, exp.Literal.number(1), INT))
+    return Aggregate(rows, (every,), calls)
 
 
 def _asked(
@@ -263,6 +279,9 @@ def _group_expression(
 ) -> exp.Expr:
     """An ordinal, a column of FROM, a name of the select list, or an expression, in this order."""
     item = item.unnest()
+    if isinstance(item, exp.Tuple) and not item.expressions:
+        # Spark cannot read this; it has no other meaning than no GROUP BY at all.
+        raise binding.unsupported("GROUP BY of nothing", item, word="GROUP BY")
     if isinstance(item, exp.Tuple):
         raise binding.unimplemented("GROUP BY a row of values", item, word="GROUP BY")
     items = [shown for shown in items if not shown.hidden]

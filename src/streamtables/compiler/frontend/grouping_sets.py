@@ -100,7 +100,8 @@ def aggregate_sets(
     `groupings` are the calls of GROUPING and GROUPING_ID: a name, and the columns it asks about.
     """
     shown = tuple(binding.namer.fresh(name) for name in columns)
-    alone = len(sets) == 1
+    # Over no rows an aggregate in Python has no row, even of all of them.
+    alone = len(sets) == 1 and not any(call.own for call in calls)
     branches = [
         _branch(prepared, columns, shown, chosen, calls, groupings, binding, alone=alone)
         for chosen in sets

@@ -5,12 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Node, Project, Projection, UnionAll
-from streamtables.compiler.algebra.expressions import null_of
+from streamtables.compiler.algebra.expressions import columns_in, null_of
+from streamtables.compiler.frontend.attach import attached
 from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.correlation import free_columns
 from streamtables.compiler.frontend.expressions import bind_expression, conjuncts
 from streamtables.compiler.frontend.from_parts import FromClause, check_conditions, with_condition
 from streamtables.compiler.frontend.probes import Conditions, existence, left_join, with_column
 from streamtables.compiler.frontend.scope import Scope, Visible
+from streamtables.compiler.frontend.subqueries import Subqueries, Subquery
 from streamtables.compiler.frontend.typing import type_of
 
 
@@ -44,9 +47,9 @@ def _outer_join(
     left: FromClause, right: FromClause, join: exp.Join, binding: Binding
 ) -> FromClause:
     side = (join.side or "").upper()
-    ours, theirs = left.joined(binding), right.joined(binding)
     pairs = _pairs(left.scope, right.scope, _using(left.scope, right.scope, join), binding)
-    conditions = [*_equal(pairs), *_on(left, right, join, binding)]
+    ours, theirs, on = _on(left, right, join, binding)
+    conditions = [*_equal(pairs), *on]
     if side == "LEFT":
         node: Node = left_join(ours, theirs, conditions, binding)
     elif side == "RIGHT":
@@ -80,20 +83,55 @@ def _existence_join(
 ) -> FromClause:
     mode = "semi" if (join.kind or "").upper() == "SEMI" else "anti"
     pairs = _pairs(left.scope, right.scope, _using(left.scope, right.scope, join), binding)
-    conditions = [*_equal(pairs), *_on(left, right, join, binding)]
-    ours, theirs = left.joined(binding), right.joined(binding)
+    ours, theirs, on = _on(left, right, join, binding)
+    conditions = [*_equal(pairs), *on]
     node = existence(ours, theirs, conditions, "semi" if mode == "semi" else "anti", binding)
     return FromClause((node,), left.scope)
 
 
-def _on(left: FromClause, right: FromClause, join: exp.Join, binding: Binding) -> Conditions:
+def _on(
+    left: FromClause, right: FromClause, join: exp.Join, binding: Binding
+) -> tuple[Node, Node, Conditions]:
+    """Return both sides, and the conditions between them.
+
+    What a subquery says about the rows of one side is a column of that side, made before the join.
+    """
+    ours, theirs = left.joined(binding), right.joined(binding)
     condition = join.args.get("on")
     if condition is None:
-        return []
+        return ours, theirs, []
     both = left.beside(right)
-    bound = conjuncts(bind_expression(condition, both.scope, binding))
+    found = Subqueries()
+    bound = conjuncts(bind_expression(condition, both.scope, binding, subqueries=found))
     check_conditions(bound, both, binding)
-    return [item for item in bound if item != exp.true()]
+    for subquery in found.found:
+        if subquery.kind == "any" and subquery.unknown is not False:
+            # Spark's answer for NULL depends there on how it runs the join.
+            raise binding.unimplemented("NOT IN a subquery in ON of this join", condition)
+        read = _outer_columns(subquery)
+        if subquery.kind == "scalar" and read:
+            raise binding.unimplemented("ON with a value that a subquery finds per row", condition)
+        # What no row decides goes to the side that is compared with it.
+        told = read or _compared_with(subquery.name, bound, found)
+        if told and told <= set(theirs.names):
+            theirs = attached(theirs, Subqueries([subquery]), binding)
+        elif read <= set(ours.names):
+            ours = attached(ours, Subqueries([subquery]), binding)
+        else:
+            raise binding.unimplemented("ON with a subquery about both sides", condition)
+    return ours, theirs, [item for item in bound if item != exp.true()]
+
+
+def _compared_with(name: str, conditions: Conditions, found: Subqueries) -> frozenset[str]:
+    """Return the columns of both sides that the conditions with a subquery's column read."""
+    readers = [columns_in(item) for item in conditions if name in columns_in(item)]
+    return frozenset().union(*readers) - set(found.types())
+
+
+def _outer_columns(subquery: Subquery) -> frozenset[str]:
+    """Return what a subquery takes from outside: its free columns, and what stands before IN."""
+    operands = [columns_in(item) for item in subquery.operands]
+    return frozenset(free_columns(subquery.bound.node)).union(*operands)
 
 
 def _using(left: Scope, right: Scope, join: exp.Join) -> list[exp.Column]:

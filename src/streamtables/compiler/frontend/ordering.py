@@ -8,6 +8,7 @@ from streamtables.compiler.algebra import Project, Projection, TopK
 from streamtables.compiler.frontend.binding import Binding, Bound, column
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
+from streamtables.compiler.frontend.whole_numbers import whole_number
 from streamtables.errors import SqlTypeError, UnknownNameError
 
 HIDDEN = "__st_order_"
@@ -94,11 +95,12 @@ def _number(clause: exp.Expr | None, binding: Binding) -> int | None:
     if clause is None:
         return None
     value = clause.expression.unnest()
-    if not (isinstance(value, exp.Literal) and value.name.isdigit()):
+    number = whole_number(value)
+    if number is None or number < 0:
         raise SqlTypeError(
             "LIMIT and OFFSET take a whole number",
             sql=binding.sql,
             span=span_of(value),
-            hint="Write the number itself.",
+            hint="Write the number itself, or sums and products of such numbers.",
         )
-    return int(value.name)
+    return number

@@ -19,7 +19,7 @@ from streamtables.errors import Span, UnknownNameError
 
 def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes, inlining: Inlining) -> Bound:
     """Bind a parsed query against the tables it may read."""
-    binding = Binding(sql, schema, Namer(), notes, bind_query, inlining=inlining)
+    binding = Binding(sql, schema, Namer(), notes, bind_query, inlining=inlining, outermost=query)
     bound = bind_query(query, binding)
     _check_output_names(bound, query, sql)
     for shown in bound.columns:

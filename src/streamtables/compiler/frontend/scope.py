@@ -54,6 +54,8 @@ class Scope:
 
     relations: tuple[Relation, ...]
     visible: tuple[Visible, ...]
+    unlisted: tuple[Visible, ...] = ()
+    """Columns that need no qualifier either, but are nothing that `*` shows."""
 
     @classmethod
     def of(cls, relation: Relation) -> Scope:
@@ -82,7 +84,7 @@ class Scope:
             found = _named(parts[split].name, owned)
             if found:
                 return _only(found, column, sql), parts[split + 1 :]
-        found = _named(parts[0].name, self.visible)
+        found = _named(parts[0].name, (*self.visible, *self.unlisted))
         return (_only(found, column, sql), parts[1:]) if found else None
 
     def star(self, qualifier: tuple[str, ...] = ()) -> tuple[Visible, ...] | None:
@@ -98,7 +100,7 @@ class Scope:
 
     def has(self, name: str) -> bool:
         """Whether a column can be named so, without a qualifier."""
-        return bool(_named(name, self.visible))
+        return bool(_named(name, (*self.visible, *self.unlisted)))
 
     def _unknown(self, column: exp.Column, sql: str) -> UnknownNameError:
         names = sorted({item.shown for relation in self.relations for item in relation.columns})

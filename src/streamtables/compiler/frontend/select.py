@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Distinct, Node, Project, Projection
 from streamtables.compiler.frontend.attach import attached, filtered
-from streamtables.compiler.frontend.binding import Binding, Bound, column
+from streamtables.compiler.frontend.binding import Binding, Bound
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_columns
+from streamtables.compiler.frontend.expressions import bind_expression, check_types, star_items
 from streamtables.compiler.frontend.from_clause import bind_from
 from streamtables.compiler.frontend.from_parts import FromClause, with_condition
 from streamtables.compiler.frontend.generators import generated_items, with_lateral_view
@@ -22,6 +22,7 @@ from streamtables.compiler.frontend.ordering import HIDDEN, has_limit, limited, 
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
 from streamtables.compiler.frontend.subqueries import Subqueries
+from streamtables.compiler.frontend.time_windows import with_time_window
 from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.frontend.windows import bind_windows, name_windows
 from streamtables.errors import SqlSyntaxError, UnknownNameError
@@ -51,6 +52,7 @@ def bind_select(select: exp.Select, binding: Binding) -> Bound:
 
 def _bind_list(select: exp.Select, clause: FromClause, binding: Binding) -> Bound:
     """Bind everything above WHERE."""
+    select, clause = with_time_window(select, clause, binding)
     subqueries = Subqueries()
     node = clause.joined(binding)
     items = _select_items(select, clause.scope, binding, subqueries)
@@ -104,8 +106,8 @@ def _select_items(
     items: list[SelectItem] = []
     earlier: dict[str, exp.Expr] = {}
     for item in select.expressions:
-        if (star := star_columns(item, scope, binding)) is not None:
-            items.extend(SelectItem(shown.shown, column(shown.inner)) for shown in star)
+        if (star := star_items(item, scope, binding)) is not None:
+            items.extend(SelectItem(shown, value) for shown, value in star)
             continue
         inner = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
         # An item may name an earlier one, where FROM has no such column.

@@ -14,6 +14,7 @@ _UNITS = {
     *("MILLISECOND", "MICROSECOND"),
 }
 _OF_A_SUBQUERY = ("order", "limit", "offset")
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
 def joined_quotes(tokens: Iterable[Token], sql: str) -> list[Token]:
@@ -31,6 +32,29 @@ def joined_quotes(tokens: Iterable[Token], sql: str) -> list[Token]:
                 first.start,
                 token.end,
                 [*first.comments, *token.comments],
+            )
+        found.append(token)
+    return found
+
+
+def window_names(tokens: list[Token]) -> list[Token]:
+    """Return the tokens with WINDOW as a plain word, except where it opens its clause.
+
+    `window` is a function too, and the column that it makes.
+    """
+    found: list[Token] = []
+    for place, token in enumerate(tokens):
+        after = [item.token_type for item in tokens[place + 1 : place + 3]]
+        opens = len(after) == 2 and after[1] == TokenType.ALIAS and after[0] in _NAMES
+        if token.token_type == TokenType.WINDOW and not opens:
+            token = Token(
+                TokenType.VAR,
+                token.text,
+                token.line,
+                token.col,
+                token.start,
+                token.end,
+                list(token.comments),
             )
         found.append(token)
     return found

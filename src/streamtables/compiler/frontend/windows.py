@@ -15,6 +15,7 @@ from streamtables.compiler.frontend import functions
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.expressions import check_types, function_name
 from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.own_aggregates import is_floating, own_type
 from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
 from streamtables.compiler.frontend.typing import Types, type_of
@@ -24,6 +25,7 @@ from streamtables.compiler.types import (
     INT,
     UNKNOWN,
     SqlType,
+    has_plain_image,
     is_decimal,
     is_integer,
 )
@@ -167,11 +169,11 @@ class _Spec:
         if self.name in _TIED:
             raise binding.unimplemented(f'"{self.name}" as a window function', self.place)
         if (self._adds_up_floats(types) or self.name in _COLLECTED) and not self.by_rows:
-            if self.order:
+            if self.order and not self._orders_all(ties, types):
                 raise binding.unimplemented(
                     f'"{self.name}" over rows that share an order', self.place
                 )
-            return self._with_order(ties, _everything())
+            return self if self.order else self._with_order(ties, _everything())
         if self.name in ("last", "last_value") and self.order and self._ends_with_peers:
             # All rows that share an order see the last of them, so that one is chosen first.
             return _Spec(
@@ -186,10 +188,24 @@ class _Spec:
         frame = self.frame if self.order else self.frame or _everything()
         return self._with_order((*self.order, *ties), frame)
 
+    def _orders_all(self, ties: tuple[exp.Expr, ...], types: Types) -> bool:
+        """Whether no two rows of a partition that differ share a place in the order.
+
+        An order calls 0.0 and -0.0 equal, and different spellings of collated text.
+        """
+        told_apart = (types.get(tie.this.name, UNKNOWN) for tie in ties)
+        if not all(has_plain_image(type_) for type_ in told_apart):
+            return False
+        ordered = [*self.partition, *(item.this for item in self.order)]
+        told = {item.unnest().name for item in ordered if isinstance(item.unnest(), exp.Column)}
+        return all(tie.this.name in told for tie in ties)
+
     def _adds_up_floats(self, types: Types) -> bool:
         """Whether the last digits depend on the order in which rows are added."""
         if self.name in functions.FLOATING:
             return True
+        if (own := own_type(self.call)) is not None:
+            return is_floating(own)
         given = [type_of(item, types) for item in self.call.expressions]
         exact = all(is_integer(item) or is_decimal(item) for item in given)
         return self.name in functions.SUMS and not exact
@@ -237,6 +253,8 @@ def _with_partition(node: Node, spec: _Spec, binding: Binding) -> tuple[Node, tu
 def _type(spec: _Spec, types: Types) -> SqlType:
     if spec.name in _TYPES:
         return _TYPES[spec.name]
+    if (own := own_type(spec.call)) is not None:
+        return own
     arguments = spec.call.expressions
     if not arguments or isinstance(arguments[0], exp.Star):
         return BIGINT if spec.name == "count" else UNKNOWN

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from streamtables.compiler.algebra import Aggregate, AggregateCall, Node
 from streamtables.compiler.frontend.functions import FLOATING, SUMS
+from streamtables.compiler.frontend.own_aggregates import is_floating
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.types import is_decimal, is_integer
 
 
 def is_exact(call: AggregateCall) -> bool:
     """Whether an aggregate's answer depends on the rows alone."""
-    if call.function in FLOATING:
+    if call.function in FLOATING or (call.own and is_floating(call.type)):
         return False
     if call.function not in SUMS or call.sorted_sum:
         return True
