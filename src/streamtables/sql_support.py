@@ -28,6 +28,8 @@ class Operator:
     name: str
     kind: str
     summary: str
+    whole_because: str
+    """When and why a change makes it look at whole relations; empty where none does."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class SqlSupport:
 
 def sql_support() -> SqlSupport:
     """Return what is supported, from the operators themselves."""
-    operators = tuple(Operator(o.__name__, operator_kind(o), _summary(o)) for o in OPERATORS)
+    operators = tuple(
+        Operator(o.__name__, operator_kind(o), _summary(o), o.whole_because) for o in OPERATORS
+    )
     return SqlSupport(operators, tuple(sorted(functions.MAINTAINED_AGGREGATES)))
 
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 
+from streamtables.compiler.algebra import CLOCK_TABLE
 from streamtables.compiler.plan import Plan, compile_sql
 from streamtables.compiler.types import decimal_parts, is_decimal
 from tests.cases.reader import Case, Change, Row
 from tests.support import duckdb_oracle as oracle
 from tests.support.bags import Bag, add
+from tests.support.laws import CLOCK
 from tests.support.maintained_table import WAYS, MaintainedTable
 
 
 class _Kept:
     """One view with its own copy of the tables, so that views may be refreshed at any time."""
 
-    def __init__(self, case: Case, plan: Plan) -> None:
+    def __init__(self, case: Case, plan: Plan, moment: datetime) -> None:
         self.plan = plan
-        self.database = oracle.Database(case.columns)
+        tables = {**case.columns, **(CLOCK if plan.reads_clock else {})}
+        self.database = oracle.Database(tables)
         for table in case.tables.values():
             self.database.fill(table.name, table.rows)
-        self.pending: dict[str, list[oracle.Change]] = {name: [] for name in case.tables}
+        if plan.reads_clock:
+            self.database.fill(CLOCK_TABLE, [(moment,)])
+        self.pending: dict[str, list[oracle.Change]] = {name: [] for name in tables}
         self.stateless: Bag | None = None
         self.maintained: MaintainedTable | None = None
         self.refreshes = 0
@@ -42,7 +48,7 @@ class _Kept:
     def _mode(self, changed: frozenset[str]) -> str:
         if self.stateless is None:
             return "full"
-        if not changed & set(self.plan.tables):
+        if not changed & {*self.plan.tables, CLOCK_TABLE}:
             return "no-change"
         return "differential" if self.plan.incremental else "full"
 
@@ -85,17 +91,26 @@ class DuckDbEngine:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._views: dict[str, _Kept] = {}
+        self._moment = datetime(2024, 1, 1, tzinfo=UTC)
 
     def define(self, view: str, sql: str) -> None:
         """Create a stream table without filling it."""
         plan = compile_sql(sql, self._case.columns, self._case.keys)
-        self._views[view] = _Kept(self._case, plan)
+        self._views[view] = _Kept(self._case, plan, self._moment)
 
     def change(self, change: Change) -> None:
         """Change a table."""
         for view in self._views.values():
             rows: list[tuple[Row, int]] = list(change.rows)
             view.pending[change.table] += [oracle.Change(row, weight) for row, weight in rows]
+
+    def set_clock(self, moment: datetime) -> None:
+        """Have the clock say another moment: its one row goes, another comes."""
+        for view in self._views.values():
+            if view.plan.reads_clock:
+                moved = [oracle.Change((self._moment,), -1), oracle.Change((moment,), 1)]
+                view.pending[CLOCK_TABLE] += moved
+        self._moment = moment
 
     def refresh(self, view: str) -> tuple[str, Bag]:
         """Refresh a stream table; return the mode that was used and all visible rows."""

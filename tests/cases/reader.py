@@ -5,11 +5,14 @@
     view v = SELECT …                               may go on in indented lines
     change orders     - 1 10    + 3 NULL            rows that went and that appeared
     refresh v -> differential                       followed by all rows of the view
+    clock 2024-02-29 12:00:00                       what the clock says from here on, in UTC
     refuse SELECT … -> ST-1201 "words of it"        no incremental form; still a valid query
     error SELECT … -> ST-1102 "words of it"         not a valid query at all
+    only spark: DuckDB has no such function         why the quick engine cannot run the case
 
 Values are separated by spaces and read by the type of their column: NULL, NaN, -0.0, true,
-2024-02-29, words, or 'text in quotes'.  A line that starts with `##` is a remark.
+2024-02-29, words, or 'text in quotes'; [1,NULL] for an array, {a:1,b:NULL} for a map.  A line that
+starts with `##` is a remark.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,7 @@ Row = tuple[Any, ...]
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"'(?:[^']|'')*'|\S+")
-_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ")
+_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ", "clock ", "only ")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,13 @@ class Refresh:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """What the clock says from here on."""
+
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Rejection:
     """A query that is refused (`refuse`) or wrong (`error`), with its code and words of the text."""
 
@@ -81,7 +91,9 @@ class Case:
     title: str
     source: Path
     tables: dict[str, Table] = field(default_factory=dict)
-    steps: list[View | Change | Refresh | Rejection] = field(default_factory=list)
+    steps: list[View | Change | Refresh | Moment | Rejection] = field(default_factory=list)
+    only_spark: str = ""
+    """Why only Spark can run it; empty where both engines do."""
 
     @property
     def columns(self) -> dict[str, Mapping[str, str]]:
@@ -137,6 +149,10 @@ def _read(head: str, body: list[str], case: Case) -> None:
         case "refresh":
             view, _, mode = (part.strip() for part in rest.partition("->"))
             case.steps.append(Refresh(view, mode, tuple(words_of(line) for line in body)))
+        case "clock":
+            case.steps.append(Moment(_moment(rest)))
+        case "only":
+            case.only_spark = rest.partition(":")[2].strip()
         case _:
             sql, _, outcome = rest.rpartition("->")
             code, _, text = outcome.strip().partition(" ")
@@ -181,8 +197,17 @@ def _value(word: str, type_: str) -> Any:
     if word == "NULL":
         return None
     text = word[1:-1].replace("''", "'") if word[0] == "'" else word
+    if type_ == "unknown" and text is not word:
+        return text
     if type_.startswith("decimal"):
         return Decimal(text)
+    if type_.startswith("array<") or (type_ == "unknown" and text[:1] == "["):
+        [kind] = _inner_types(type_) or ["unknown"]
+        return [_value(item, kind) for item in _items(text)]
+    if type_.startswith("map<") or (type_ == "unknown" and text[:1] == "{"):
+        of_key, of_value = _inner_types(type_) or ["unknown", "unknown"]
+        pairs = (item.partition(":") for item in _items(text))
+        return {_value(key, of_key): _value(value, of_value) for key, _, value in pairs}
     match type_:
         case "tinyint" | "smallint" | "int" | "bigint":
             return int(text)
@@ -192,7 +217,25 @@ def _value(word: str, type_: str) -> Any:
             return text == "true"
         case "date":
             return date.fromisoformat(text)
+        case "timestamp":
+            return _moment(text)
         case "unknown" if re.fullmatch(r"-?\d+", text):
             return int(text)
         case _:
             return text
+
+
+def _inner_types(type_: str) -> list[str]:
+    """Return the types between the brackets of an array or a map."""
+    found = re.fullmatch(r"\w+<(.*)>", type_)
+    return [part.strip() for part in found[1].split(",")] if found else []
+
+
+def _items(text: str) -> list[str]:
+    """Return what stands between the brackets of an array or a map."""
+    inside = text[1:-1]
+    return inside.split(",") if inside else []
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

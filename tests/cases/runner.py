@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Protocol
 
 import pytest
 
 from streamtables.compiler.plan import Plan, compile_sql
 from streamtables.errors import SqlError
-from tests.cases.reader import Case, Change, Refresh, Rejection, View, typed
+from tests.cases.reader import Case, Change, Moment, Refresh, Rejection, View, typed
 from tests.support.bags import Bag, bag_of
 
 
@@ -21,6 +22,9 @@ class CaseEngine(Protocol):
 
     def change(self, change: Change) -> None:
         """Change a table."""
+
+    def set_clock(self, moment: datetime) -> None:
+        """Have the clock say another moment."""
 
     def refresh(self, view: str) -> tuple[str, Bag]:
         """Refresh a stream table; return the mode that was used and all visible rows."""
@@ -44,10 +48,13 @@ def run_case(case: Case, open_engine: Callable[[Case], CaseEngine]) -> None:
                     engine.define(step.name, step.sql)
                 case Change():
                     engine.change(step)
+                case Moment():
+                    engine.set_clock(step.at)
                 case Refresh():
                     mode, rows = engine.refresh(step.view)
                     assert mode == step.mode, f"{plans[step.view].refusals}"
-                    assert rows == _expected(step, plans[step.view])
+                    expected = _expected(step, plans[step.view])
+                    assert rows == expected, f"{step.view} has {rows}, not {expected}"
                 case Rejection():
                     check_rejection(step, case)
         engine.verify()

@@ -8,6 +8,7 @@ from streamtables.compiler.plan import compile_sql
 from streamtables.compiler.plan_text import plan_lines
 from streamtables.sql_support import sql_support
 from tests.cases.reader import Case, Refresh, Rejection, View, read_cases
+from tests.golden.support_sections import computed_whole, constructs, in_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "sql_support.md"
@@ -45,7 +46,16 @@ that an inner query made. `session_window` is refused: one row that comes may jo
 def page() -> str:
     """Return the page as it should be."""
     cases = [case for path in sorted(CASES.rglob("*.case")) for case in read_cases(path)]
-    sections = [_INTRO, _operators(), _aggregates(), _ALSO, _proven(cases), _refused(cases)]
+    sections = [
+        _INTRO,
+        _operators(),
+        constructs(),
+        computed_whole(cases),
+        _aggregates(),
+        _ALSO,
+        _proven(cases),
+        _refused(cases),
+    ]
     return "\n".join(section.rstrip() + "\n" for section in sections)
 
 
@@ -99,6 +109,5 @@ def _refused(cases: list[Case]) -> str:
         for step in case.steps:
             if isinstance(step, Rejection) and step.kind == "refuse":
                 reason = compile_sql(step.sql, case.columns, case.keys).refusals[0].reason
-                query = " ".join(step.sql.split()).replace("|", "\\|")
-                lines.append(f"| `{query}` | {step.code} | {reason} |")
+                lines.append(f"| `{in_cell(step.sql)}` | {step.code} | {reason} |")
     return "\n".join(lines)

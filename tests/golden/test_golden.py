@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from streamtables.compiler.algebra import CLOCK_TABLE
 from tests.golden.golden import Golden
 from tests.support.choices import Seeded
 from tests.support.duckdb_oracle import Database, check_history
 from tests.support.histories import random_history
+from tests.support.laws import CLOCK
 from tests.support.maintained_table import check_maintenance
 
 FOLDER = Path(__file__).parent
@@ -38,8 +40,10 @@ def test_golden_query_is_incremental_on_random_histories(path: Path):
     for seed in SEEDS:
         history = random_history(Seeded(seed), golden.tables)
         for check in (check_history, check_maintenance):
-            database = Database(golden.tables)
+            database = Database({**golden.tables, **(CLOCK if plan.reads_clock else {})})
             for table, rows in history.start.items():
                 database.fill(table, rows)
-            check(plan, database, history.batches)
+            if plan.reads_clock:
+                database.fill(CLOCK_TABLE, [(history.moments[0],)])
+            check(plan, database, history.with_clock() if plan.reads_clock else history.batches)
             database.close()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
+from tests.properties.made_constructs import MADE
 from tests.support.bags import Bag, bag_of
 from tests.support.choices import Seeded
 from tests.support.duckdb_oracle import Database
@@ -46,6 +49,12 @@ def test_queries_contain_what_was_asked_for_and_little_else(family: str):
         query = _query(seed, family)
         assert family in query.families, query.sql
         assert query.families <= {*CORE, family, *NEEDED.get(family, ())}, query.sql
+
+
+def test_every_construct_is_made():
+    texts = [_query(seed, family).sql for family in EVERY for seed in range(100)]
+    missing = [part for part in MADE if not any(re.search(part, text) for text in texts)]
+    assert not missing
 
 
 def test_a_seed_gives_the_same_query_again():

@@ -27,6 +27,10 @@ _ARROW = {
 def _arrow_type(kind: str) -> pa.DataType:
     if match := re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", kind):
         return pa.decimal128(int(match[1]), int(match[2]))
+    if match := re.fullmatch(r"array<(.+)>", kind):
+        return pa.list_(_arrow_type(match[1]))
+    if match := re.fullmatch(r"map<(\w+),\s*(\w+)>", kind):
+        return pa.map_(_arrow_type(match[1]), _arrow_type(match[2]))
     return _ARROW[kind]
 
 
@@ -90,6 +94,8 @@ def merge_changes(path: Path, rows: pa.Table, key: Sequence[str]) -> None:
 def _value(value: Any, kind: pa.DataType) -> Any:
     if pa.types.is_decimal(kind) and value is not None:
         return Decimal(str(value))
+    if pa.types.is_map(kind) and value is not None:
+        return list(value.items())
     return value
 
 

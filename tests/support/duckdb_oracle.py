@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,22 @@ _TYPES = {
 
 
 _KEPT_STATEMENTS = 300
+
+
+def _type(kind: str) -> str:
+    """Return DuckDB's name for a type."""
+    if match := re.fullmatch(r"array<(.+)>", kind):
+        return f"{_type(match[1])}[]"
+    if match := re.fullmatch(r"map<(\w+),\s*(\w+)>", kind):
+        return f"MAP({_type(match[1])}, {_type(match[2])})"
+    return _TYPES.get(kind, kind)
+
+
+def _bound(value: Any, kind: str) -> Any:
+    """Return a value as DuckDB takes it: a map is its keys and its values."""
+    if isinstance(value, dict) and kind.startswith("MAP"):
+        return {"key": list(value), "value": list(value.values())}
+    return value
 
 
 class _Store:
@@ -69,10 +86,12 @@ class _Store:
 
     def table(self, schema: str, name: str, columns: Columns) -> None:
         """Have an empty table."""
-        if self._columns.get((schema, name)) == columns:
+        known = self._columns.get((schema, name))
+        # Columns in another order are another table.
+        if known is not None and list(known.items()) == list(columns.items()):
             self.empty(schema, name)
             return
-        body = ", ".join(f'"{item}" {_TYPES.get(type_, type_)}' for item, type_ in columns.items())
+        body = ", ".join(f'"{item}" {_type(type_)}' for item, type_ in columns.items())
         self.connection.execute(f'CREATE OR REPLACE TABLE "{schema}"."{name}" ({body})')
         self._columns[schema, name] = dict(columns)
         self.filled.pop((schema, name), None)
@@ -233,6 +252,10 @@ class Database:
             self._store.filled[schema, table] = rows
             one = f"({', '.join('?' * len(rows[0]))})"
             values = [value for row in rows for value in row]
+            if any(isinstance(value, dict) for value in values):
+                found = self._connection.execute(f'SELECT * FROM "{schema}"."{table}" LIMIT 0')
+                kinds = [str(column[1]) for column in found.description]
+                values = [_bound(*pair) for row in rows for pair in zip(row, kinds, strict=True)]
             self._connection.execute(
                 f'INSERT INTO "{schema}"."{table}" VALUES {", ".join([one] * len(rows))}', values
             )

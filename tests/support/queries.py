@@ -12,10 +12,12 @@ from tests.support.choices import Choices
 from tests.support.generator import (
     aggregates,
     clock,
+    collations,
     exists,
     generators,
     grouping_sets,
     membership,
+    nested_values,
     pivots,
     quantified,
     recursion,
@@ -32,7 +34,8 @@ from tests.support.generator.parts import Query
 
 __all__ = ["MAKERS", "Query", "QueryGenerator", "random_query"]
 
-# Families that are missing here are made inside FROM: outer, semi, using and lateral.
+# Families that are missing here are made inside FROM (outer, semi, using and lateral) or are names
+# (quoted).
 MAKERS: Mapping[str, Makers] = {
     **selects.MAKERS,
     "exists": exists.MAKERS,
@@ -49,6 +52,8 @@ MAKERS: Mapping[str, Makers] = {
     "aggregates": aggregates.MAKERS,
     "clock": clock.MAKERS,
     "recursion": recursion.MAKERS,
+    "nested": nested_values.MAKERS,
+    "collate": collations.MAKERS,
 }
 
 DEPTHS = (1, 0, 1, 0, 2, 1, 2, 0, 1, 2, 3, 3, 4, 5)

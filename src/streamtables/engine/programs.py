@@ -41,16 +41,31 @@ def run_small(spark: Session, program: Program, *, rows_max: int) -> SmallResult
     """Return the program's rows; None when there are more than `rows_max`."""
     steps: list[pa.Table | None] = []
     few = True
+    collates = _collates(program)
     for step in program.steps:
         fetched = _fetched(spark, step.sql, rows_max, tiny=_is_tiny(step, few))
         if fetched is None:
             keep(spark, step.name, spark.sql(step.sql))
         else:
-            bind(spark, step.name, fetched)
+            rows = bind(spark, step.name, fetched)
+            if collates:
+                bind(spark, step.name, _collated_again(spark, step.sql, rows))
         few = few and fetched is not None and fetched.num_rows <= FEW_ROWS
         steps.append(fetched)
-    rows = _fetched(spark, program.sql, rows_max, tiny=_is_tiny(program, few))
-    return None if rows is None else SmallResult(rows, tuple(steps))
+    answer = _fetched(spark, program.sql, rows_max, tiny=_is_tiny(program, few))
+    return None if answer is None else SmallResult(answer, tuple(steps))
+
+
+def _collates(program: Program) -> bool:
+    """Whether a step may make text with a collation; to be asked for its types costs a call."""
+    return any("collate" in step.sql.lower() for step in program.steps)
+
+
+def _collated_again(spark: Session, sql: str, rows: Rows) -> Rows:
+    """Return the rows of a step with the collations of its text, which Arrow does not carry."""
+    with spark_border():
+        types = spark.sql(sql).schema
+        return rows.select(*(rows[item.name].cast(item.dataType) for item in types))
 
 
 def reads(program: Program, view: str) -> bool:

@@ -16,6 +16,10 @@ ConditionMaker = Callable[["Generator", Sequence[Typed]], str]
 ValueMaker = Callable[["Generator", Sequence[Typed]], Typed]
 
 
+QUOTED = ("c", "n", "e", "q")
+"""What names of columns and relations begin with; some of them are written in quotes."""
+
+
 @dataclass(frozen=True)
 class Makers:
     """What a family can make: whole queries (flat ones too), conditions and values."""
@@ -52,7 +56,13 @@ class Generator:
     def name(self, stem: str) -> str:
         """Return a name that nothing else in the text has."""
         self._counter += 1
-        return f"{stem}{self._counter}"
+        plain = f"{stem}{self._counter}"
+        if stem in QUOTED and self.has("quoted") and self.sometimes(6):
+            self.use("quoted")
+            return (
+                f"`{self.choices.pick((f'{stem} {self._counter}', f'Group{plain}', f'ü{plain}'))}`"
+            )
+        return plain
 
     def sometimes(self, one_in: int) -> bool:
         """Return true once in so many times."""

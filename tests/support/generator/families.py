@@ -23,6 +23,9 @@ ALL = (
     "pivot",
     "aggregates",
     "recursion",
+    "nested",
+    "collate",
+    "quoted",
 )
 """All that Spark itself can run as it is written."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.support.expressions import Typed
+from tests.support.generator.collations import collated
 from tests.support.generator.core import Generator
 from tests.support.generator.lateral import lateral_join
 from tests.support.generator.parts import Source, pairs_of_one_type
+from tests.support.generator.table_functions import table_function_join
 from tests.support.generator.using import using
 from tests.support.generator.values import values_relation
 
@@ -37,6 +39,8 @@ def joined(gen: Generator, source: Source, depth: int) -> Source:
     """Return the source joined with one more relation."""
     if gen.has("lateral") and not source.needed and gen.sometimes(8):
         return lateral_join(gen, source)
+    if gen.has("generate") and not source.needed and gen.sometimes(8):
+        return table_function_join(gen, source)
     other, more = relation(gen, depth)
     condition = join_condition(gen, source.columns, more)
     both = source.columns + more
@@ -78,6 +82,9 @@ def join_condition(gen: Generator, left: Sequence[Typed], right: Sequence[Typed]
     options += [f"coalesce({a}, {gen.expressions.literal(type_)}) = {b}"]
     options += [f"{equal} AND {gen.expressions.condition(list(side))}" for side in (left, right)]
     options += [f"{equal} AND {gen.expressions.condition([*left, *right])}"]
+    if type_ == "string" and gen.has("collate") and gen.sometimes(3):
+        gen.use("collate")
+        return f"{collated(a)} = {collated(b)}"
     c, d, _ = gen.choices.pick(pairs)
     options += [f"({equal} OR {c} = {d})", f"{equal} AND {c} <=> {d}", f"{equal} AND {c} < {d}"]
     if type_ == "int":

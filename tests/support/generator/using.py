@@ -28,7 +28,14 @@ def using(gen: Generator) -> Source:
     sides = (left,) if "SEMI" in word or "ANTI" in word else (left, right)
     for alias, table in zip(sides, tables, strict=False):
         columns += qualified(alias, list(TABLES[table].items()))
-    return Source(f"{tables[0]} AS {left} {join} {tables[1]} AS {right}{condition}", columns)
+    text = f"{tables[0]} AS {left} {join} {tables[1]} AS {right}{condition}"
+    if gen.has("using") and named == ["a"] and gen.sometimes(3):
+        gen.use("using")
+        third, table, again = gen.name("q"), gen.choices.pick(("kv", "v", "t")), _word(gen)
+        text += f" {again} {table} AS {third} USING (a)"
+        if "SEMI" not in again and "ANTI" not in again:
+            columns += qualified(third, list(TABLES[table].items()))
+    return Source(text, columns)
 
 
 def _word(gen: Generator) -> str:

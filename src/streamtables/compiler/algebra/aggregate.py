@@ -7,6 +7,7 @@ row when the input empties (COUNT 0, the others NULL), while a group goes with i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -42,6 +43,11 @@ class AggregateCall:
 @dataclass(frozen=True, eq=False)
 class Aggregate(Keyed):
     """One row per distinct value of the group columns; exactly one when there are none."""
+
+    whole_because: ClassVar[str] = (
+        "without groups, all rows are one group, whose old value is not stored below another "
+        "operator, nor where one of its calls has no stored state"
+    )
 
     group: tuple[str, ...]
     calls: tuple[AggregateCall, ...]

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch, wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar
 
 from streamtables.compiler.types import SqlType
 from streamtables.errors import InternalError, NotIncrementalError
@@ -42,6 +42,9 @@ class Column:
 @dataclass(frozen=True, eq=False)
 class Node:
     """A relation.  Two nodes are equal only when they are the same object."""
+
+    whole_because: ClassVar[str] = ""
+    """When a change makes the operator look at whole relations, and why; empty where none does."""
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -18,6 +19,11 @@ class Probe(Node):
 
     Weights come from the left input alone; the right one is a plain relation.
     """
+
+    whole_because: ClassVar[str] = (
+        "without an equality of a left and a right column, nothing tells which left rows a changed "
+        "right row concerns"
+    )
 
     left: Node
     right: Node

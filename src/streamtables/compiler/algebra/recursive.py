@@ -9,6 +9,7 @@ which is no table and has no changes.  recursive_delta.py has the rule.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from streamtables.compiler.algebra.node import (
     Column,
@@ -37,6 +38,11 @@ class Itself(Node):
 @dataclass(frozen=True, eq=False)
 class Recursive(Node):
     """The rows of `base`, and those of `step` over the rows found last, until there are none."""
+
+    whole_because: ClassVar[str] = (
+        "where a table changes that the step reads: what was found is not stored step by step, so "
+        "both versions are walked from the base"
+    )
 
     name: str
     base: Node

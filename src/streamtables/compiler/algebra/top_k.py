@@ -7,6 +7,7 @@ ends with tie-breakers, so which rows are shown follows from the rows alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -17,6 +18,11 @@ from streamtables.compiler.algebra.node import Column
 @dataclass(frozen=True, eq=False)
 class TopK(Keyed):
     """The rows from `offset` on, at most `limit` of them, in an order that leaves no ties."""
+
+    whole_because: ClassVar[str] = (
+        "without a partition, any row may move up when one of the first goes, and none is kept in "
+        "reserve"
+    )
 
     partition: tuple[str, ...]
     order: tuple[exp.Expr, ...]

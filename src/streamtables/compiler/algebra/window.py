@@ -8,6 +8,7 @@ alone; rank, dense_rank and RANGE frames must not, since for them equal rows sha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlglot import exp
 
@@ -30,6 +31,11 @@ class WindowCall:
 @dataclass(frozen=True, eq=False)
 class Window(Keyed):
     """The rows of the input with one more column for each call."""
+
+    whole_because: ClassVar[str] = (
+        "without PARTITION BY, all rows are one partition, and one row may change what every other "
+        "shows"
+    )
 
     partition: tuple[str, ...]
     calls: tuple[WindowCall, ...]

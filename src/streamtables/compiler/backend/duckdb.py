@@ -67,6 +67,20 @@ def _lateral(view: exp.Expr) -> None:
         view.this.set("this", exp.If(this=some, true=items.copy(), false=nothing))
 
 
+def _join(join: exp.Expr) -> None:
+    """A table function in a join is a relation for DuckDB, not a view beside it."""
+    made = join.this
+    if isinstance(made, exp.Lateral) and type(made.this) is exp.Explode:
+        name = made.args["alias"]
+        join.set("this", exp.Unnest(expressions=[made.this.this], alias=name))
+
+
+def _collate(text: exp.Expr) -> None:
+    """DuckDB has another name for the collation without regard to case."""
+    if text.expression.name.upper() == "UTF8_LCASE":
+        text.set("expression", exp.var("NOCASE"))
+
+
 def _mode(mode: exp.Expr) -> None:
     """The least of the most frequent values, where the text asks for one of them."""
     if mode.args.get("deterministic"):
@@ -89,4 +103,6 @@ _TRANSLATED: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
     exp.Lateral: _lateral,
     exp.Mode: _mode,
     exp.Hint: _hint,
+    exp.Join: _join,
+    exp.Collate: _collate,
 }

@@ -33,7 +33,7 @@ from streamtables.compiler.algebra.bounded import is_bounded, works_on_tables
 from streamtables.compiler.algebra.keyed import must_be_computed
 from streamtables.compiler.algebra.node import FORMS_AT_MOST, is_changed_whole
 from streamtables.compiler.algebra.recursive import reads_itself
-from streamtables.compiler.maintenance import Maintenance
+from streamtables.compiler.maintenance import ChangedTables, Maintenance
 from streamtables.compiler.plan_text import short
 from streamtables.compiler.rewrites.rebuild import in_order
 
@@ -74,10 +74,21 @@ def cost_of_change(maintenance: Maintenance, table: str) -> Cost:
         return _NOTHING
     if is_changed_whole(marked.changed_relation):
         return Cost("O(whole)", f"the rules would make more than {FORMS_AT_MOST:,} forms")
-    whole = next(filter(_computes_with_tables, in_order(changed.relation)), None)
+    whole = _computed_whole(changed)
     if whole is not None:
-        return Cost("O(whole)", f"{short(_named(marked, whole))} is computed from whole tables")
+        return Cost("O(whole)", f"{short(whole)} is computed from whole tables")
     return _on_the_way(marked)
+
+
+def computed_whole(maintenance: Maintenance, table: str) -> Node | None:
+    """Return the operator that a change of one table alone computes from whole tables, if any."""
+    changed = maintenance.restricted_to(frozenset({table}), small=True)
+    return _computed_whole(changed) if may_change(changed.table.definition) else None
+
+
+def _computed_whole(changed: ChangedTables) -> Node | None:
+    node = next(filter(_computes_with_tables, in_order(changed.relation)), None)
+    return None if node is None else _named(changed.table, node)
 
 
 def _computes_with_tables(node: Node) -> bool:

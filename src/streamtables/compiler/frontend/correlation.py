@@ -34,6 +34,7 @@ from streamtables.compiler.algebra.expressions import (
 )
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.expressions import all_of, conjuncts
+from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
@@ -126,10 +127,11 @@ class _Pull:
                 conditions.append(condition)
                 continue
             inner, outer = self.equality(condition)
+            type_ = type_of(inner, self.binding.types_of(node))
+            check_key_type(type_, inner, self.binding)
             if not isinstance(inner, exp.Column):
-                types = self.binding.types_of(node)
                 name = self.binding.namer.fresh("join_key")
-                node = with_column(node, Projection(name, inner, type_of(inner, types)))
+                node = with_column(node, Projection(name, inner, type_))
                 inner = column(name)
             keys[inner.name] = None
             conditions.append(type(condition)(this=inner.copy(), expression=outer.copy()))

@@ -150,6 +150,7 @@ _FIXED_TYPES: dict[SqlType, str] = {
     SqlType("tinyint"): "tinyint",
     SqlType("smallint"): "smallint",
     SqlType("float"): "float",
+    SqlType("variant"): "parse_json to_variant_object try_parse_json",
 }
 
 

@@ -56,7 +56,9 @@ _PREDICATES = (
     exp.NullSafeNEQ,
     exp.Boolean,
 )
-_SAME_AS_FIRST = frozenset({"abs", "negative", "positive", "nullif", "array_sort", "reverse"})
+_SAME_AS_FIRST = frozenset(
+    {"abs", "negative", "positive", "nullif", "array_sort", "map_filter", "reverse"}
+)
 _WIDEST = frozenset({"coalesce", "ifnull", "nvl", "greatest", "least"})
 
 
@@ -221,6 +223,8 @@ def _call(call: exp.Anonymous, columns: Types) -> SqlType:
         return _widest(arguments, columns)
     if name in _SAME_AS_FIRST and arguments:
         return type_of(arguments[0], columns)
+    if name == "map":
+        return _map(_widest(arguments[::2], columns), _widest(arguments[1::2], columns))
     if name == "if" and len(arguments) == 3:
         return _widest(arguments[1:], columns)
     if name == "concat" and all(type_of(item, columns) == STRING for item in arguments):
@@ -230,6 +234,12 @@ def _call(call: exp.Anonymous, columns: Types) -> SqlType:
     if name in ("round", "bround", "ceil", "floor", "ceiling") and arguments:
         return _rounded(name, arguments, columns)
     return fixed_type(name)
+
+
+def _map(key: SqlType, value: SqlType) -> SqlType:
+    """Return the type of a map with such keys and values, where both are known."""
+    known = not {key, value} & {UNKNOWN, NULL}
+    return SqlType(f"map<{key},{value}>") if known else UNKNOWN
 
 
 def _rounded(name: str, arguments: list[exp.Expr], columns: Types) -> SqlType:
