@@ -48,7 +48,12 @@ from streamtables.compiler.backend.select import ref, select
 from streamtables.compiler.frontend import attach, joins, scalar_subquery, set_operations
 from streamtables.compiler.maintenance import forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
-from streamtables.compiler.rewrites import before_from_after, prune_columns, weigh_single_rows
+from streamtables.compiler.rewrites import (
+    before_from_after,
+    count_weights,
+    prune_columns,
+    weigh_single_rows,
+)
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 from streamtables.engine import combine_state
 
@@ -584,3 +589,19 @@ def _(patch: Patches) -> None:
         return query
 
     patch.rule(render, Restrict, wrong)
+
+
+@mutant(
+    "a group of which all rows went is counted as one of none",
+    "SELECT r.id, x.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS x ON r.a = x.a",
+)
+def _(patch: Patches) -> None:
+    patch.function(count_weights, "Filter", lambda rows, condition: rows)
+
+
+@mutant(
+    "NULLs are counted like values",
+    "SELECT r.id FROM r WHERE r.a = (SELECT count(b) FROM u)",
+)
+def _(patch: Patches) -> None:
+    patch.function(count_weights, "_is_present", lambda argument: exp.true())

@@ -279,42 +279,6 @@ WITH `__st_keys_1` AS (
 ), `__st_net_1` AS (
   SELECT
     `cust`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `cust`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `cust`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_1` AS `t`
-      UNION ALL
-      SELECT
-        `cust`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`cust`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `cust`,
-            `__st_weight`
-          FROM `__st_changes_orders`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `cust`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `cust`,
     `count`,
     `__st_weight`
   FROM (
@@ -343,31 +307,51 @@ WITH `__st_keys_1` AS (
       FROM (
         SELECT
           `cust`,
-          count(*) AS `count`
+          coalesce(`count`, CAST(0 AS BIGINT)) AS `count`
         FROM (
           SELECT
-            `cust`
+            `cust`,
+            `__st_weights`,
+            `count`
           FROM (
             SELECT
               `cust`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
+              sum(`__st_weight`) AS `__st_weights`,
+              sum(`__st_weight`) AS `count`
+            FROM (
+              SELECT
+                `cust`,
+                `__st_weight`
+              FROM (
+                SELECT
+                  `cust`,
+                  CAST(1 AS BIGINT) AS `__st_weight`
+                FROM `__st_step_1` AS `t`
+                UNION ALL
+                SELECT
+                  `cust`,
+                  -`__st_weight` AS `__st_weight`
+                FROM (
+                  SELECT /*+ BROADCAST(`k`) */
+                    `t`.`cust`,
+                    `t`.`__st_weight`
+                  FROM (
+                    SELECT
+                      `cust`,
+                      `__st_weight`
+                    FROM `__st_changes_orders`
+                  ) AS `t`
+                  LEFT SEMI JOIN `__st_keys_2` AS `k`
+                    ON `t`.`cust` IS NOT DISTINCT FROM `k`.`cust`
+                ) AS `t`
+              ) AS `t`
+            ) AS `t`
+            GROUP BY
+              `cust`
+          ) AS `t`
+          WHERE
+            `__st_weights` <> 0
         ) AS `t`
-        GROUP BY
-          `cust`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -460,7 +444,7 @@ FROM (
           `cust` AS `cust_2`,
           `count` AS `n`,
           `__st_weight`
-        FROM `__st_net_2` AS `t`
+        FROM `__st_net_1` AS `t`
       ) AS `t1`
       JOIN (
         SELECT

@@ -404,42 +404,6 @@ WITH `__st_step_2` AS (
     NOT `a_2` IS NULL
 ), `__st_net_1` AS (
   SELECT
-    `a_2`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a_2`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a_2`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_1` AS `t`
-      UNION ALL
-      SELECT
-        `a_2`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`a_2`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `a` AS `a_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_2` AS `k`
-          ON `t`.`a_2` = `k`.`a_2`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a_2`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
     `id`,
     `count`,
     `found`,
@@ -523,31 +487,51 @@ WITH `__st_step_2` AS (
             FROM (
               SELECT
                 `a_2`,
-                count(*) AS `count`
+                coalesce(`count`, CAST(0 AS BIGINT)) AS `count`
               FROM (
                 SELECT
-                  `a_2`
+                  `a_2`,
+                  `__st_weights`,
+                  `count`
                 FROM (
                   SELECT
                     `a_2`,
-                    CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                    explode(
-                      sequence(
-                        CAST(1 AS BIGINT),
-                        CAST(IF(
-                          `__st_weight` < 0,
-                          CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                          `__st_weight`
-                        ) AS BIGINT)
-                      )
-                    ) AS `__st_n`
-                  FROM `__st_net_1` AS `t`
-                  WHERE
-                    `__st_weight` <> 0
-                ) AS `s`
+                    sum(`__st_weight`) AS `__st_weights`,
+                    sum(`__st_weight`) AS `count`
+                  FROM (
+                    SELECT
+                      `a_2`,
+                      `__st_weight`
+                    FROM (
+                      SELECT
+                        `a_2`,
+                        CAST(1 AS BIGINT) AS `__st_weight`
+                      FROM `__st_step_1` AS `t`
+                      UNION ALL
+                      SELECT
+                        `a_2`,
+                        -`__st_weight` AS `__st_weight`
+                      FROM (
+                        SELECT /*+ BROADCAST(`k`) */
+                          `t`.`a_2`,
+                          `t`.`__st_weight`
+                        FROM (
+                          SELECT
+                            `a` AS `a_2`,
+                            `__st_weight`
+                          FROM `__st_changes_u`
+                        ) AS `t`
+                        LEFT SEMI JOIN `__st_keys_2` AS `k`
+                          ON `t`.`a_2` = `k`.`a_2`
+                      ) AS `t`
+                    ) AS `t`
+                  ) AS `t`
+                  GROUP BY
+                    `a_2`
+                ) AS `t`
+                WHERE
+                  `__st_weights` <> 0
               ) AS `t`
-              GROUP BY
-                `a_2`
             ) AS `t`
           ) AS `r`
             ON `a` = `a_2`
@@ -568,4 +552,4 @@ SELECT
     CAST(0 AS BIGINT)
   ) END AS `n`,
   `__st_weight`
-FROM `__st_net_2` AS `t`
+FROM `__st_net_1` AS `t`

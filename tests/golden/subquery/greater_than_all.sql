@@ -442,65 +442,30 @@ WITH `__st_step_1` AS (
     count(*) AS `rows`,
     count(`amount_3`) AS `present`
   FROM `__st_step_1` AS `t`
-), `__st_net_1` AS (
+), `__st_step_3` AS (
   SELECT
-    `amount_3`,
+    `amount_2` AS `amount_3`,
     `__st_weight`
   FROM (
     SELECT
-      `amount_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+      `amount_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `amount_2` AS `amount_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `amount_2`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `amount` AS `amount_2`
-          FROM `__st_after_limits`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `amount_2`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT
-            `amount` AS `amount_2`,
-            `__st_weight`
-          FROM `__st_changes_limits`
-        ) AS `t`
-      ) AS `t`
+        `amount` AS `amount_2`
+      FROM `__st_after_limits`
     ) AS `t`
-    GROUP BY
-      `amount_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_3` AS (
-  SELECT
-    `amount_3`
-  FROM (
+    UNION ALL
     SELECT
-      `amount_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_1` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
+      `amount_2`,
+      -`__st_weight` AS `__st_weight`
+    FROM (
+      SELECT
+        `amount` AS `amount_2`,
+        `__st_weight`
+      FROM `__st_changes_limits`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_3` AS (
   SELECT
     `rows`,
@@ -524,9 +489,22 @@ WITH `__st_step_1` AS (
         -CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
-          count(*) AS `rows`,
-          count(`amount_3`) AS `present`
-        FROM `__st_step_3` AS `t`
+          coalesce(`rows`, CAST(0 AS BIGINT)) AS `rows`,
+          coalesce(`present`, CAST(0 AS BIGINT)) AS `present`
+        FROM (
+          SELECT
+            sum(`__st_weight`) AS `rows`,
+            sum(`__st_weight`) FILTER(WHERE
+              NOT (
+                `amount_3`
+              ) IS NULL) AS `present`
+          FROM (
+            SELECT
+              `amount_3`,
+              `__st_weight`
+            FROM `__st_step_3` AS `t`
+          ) AS `t`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -612,6 +590,30 @@ WITH `__st_step_1` AS (
   FROM `__st_terms_1` AS `l`
   LEFT SEMI JOIN `__st_keys_1` AS `r`
     ON `amount` <= `amount_3`
+), `__st_step_3` AS (
+  SELECT
+    `amount_2` AS `amount_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `amount_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `amount` AS `amount_2`
+      FROM `__st_after_limits`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `amount_2`,
+      -`__st_weight` AS `__st_weight`
+    FROM (
+      SELECT
+        `amount` AS `amount_2`,
+        `__st_weight`
+      FROM `__st_changes_limits`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_1` AS (
   SELECT
     `amount_3`,
@@ -620,37 +622,13 @@ WITH `__st_step_1` AS (
     SELECT
       `amount_3`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `amount_2` AS `amount_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `amount_2`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `amount` AS `amount_2`
-          FROM `__st_after_limits`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `amount_2`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT
-            `amount` AS `amount_2`,
-            `__st_weight`
-          FROM `__st_changes_limits`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
+    FROM `__st_step_3` AS `t`
     GROUP BY
       `amount_3`
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_3` AS (
+), `__st_step_4` AS (
   SELECT
     `amount_3`
   FROM (
@@ -758,7 +736,7 @@ WITH `__st_step_1` AS (
           TRUE AS `found`,
           `l`.`__st_weight`
         FROM `__st_step_2` AS `l`
-        LEFT SEMI JOIN `__st_step_3` AS `r`
+        LEFT SEMI JOIN `__st_step_4` AS `r`
           ON `amount` <= `amount_3`
         UNION ALL
         SELECT
@@ -767,7 +745,7 @@ WITH `__st_step_1` AS (
           FALSE AS `found`,
           `l`.`__st_weight`
         FROM `__st_step_2` AS `l`
-        LEFT ANTI JOIN `__st_step_3` AS `r`
+        LEFT ANTI JOIN `__st_step_4` AS `r`
           ON `amount` <= `amount_3`
       ) AS `t`
     ) AS `t`
@@ -893,7 +871,7 @@ FROM (
             TRUE AS `found`,
             `l`.`__st_weight`
           FROM `__st_terms_1` AS `l`
-          LEFT SEMI JOIN `__st_step_3` AS `r`
+          LEFT SEMI JOIN `__st_step_4` AS `r`
             ON `amount` <= `amount_3`
           UNION ALL
           SELECT
@@ -902,7 +880,7 @@ FROM (
             FALSE AS `found`,
             `l`.`__st_weight`
           FROM `__st_terms_1` AS `l`
-          LEFT ANTI JOIN `__st_step_3` AS `r`
+          LEFT ANTI JOIN `__st_step_4` AS `r`
             ON `amount` <= `amount_3`
         ) AS `t`
         LEFT JOIN (

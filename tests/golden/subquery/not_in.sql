@@ -602,65 +602,30 @@ WITH `__st_groups_1` AS (
       FROM `__st_after_u`
     ) AS `t`
   ) AS `t`
-), `__st_net_3` AS (
+), `__st_step_3` AS (
   SELECT
-    `b_3`,
+    `b_2` AS `b_3`,
     `__st_weight`
   FROM (
     SELECT
-      `b_3`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
+      `b_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `b_2` AS `b_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `b_2`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `b_2`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t`
-      ) AS `t`
+        `b` AS `b_2`
+      FROM `__st_after_u`
     ) AS `t`
-    GROUP BY
-      `b_3`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_step_3` AS (
-  SELECT
-    `b_3`
-  FROM (
+    UNION ALL
     SELECT
-      `b_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_3` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
+      `b_2`,
+      -`__st_weight` AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_4` AS (
   SELECT
     `rows`,
@@ -684,9 +649,22 @@ WITH `__st_groups_1` AS (
         -CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
-          count(*) AS `rows`,
-          count(`b_3`) AS `present`
-        FROM `__st_step_3` AS `t`
+          coalesce(`rows`, CAST(0 AS BIGINT)) AS `rows`,
+          coalesce(`present`, CAST(0 AS BIGINT)) AS `present`
+        FROM (
+          SELECT
+            sum(`__st_weight`) AS `rows`,
+            sum(`__st_weight`) FILTER(WHERE
+              NOT (
+                `b_3`
+              ) IS NULL) AS `present`
+          FROM (
+            SELECT
+              `b_3`,
+              `__st_weight`
+            FROM `__st_step_3` AS `t`
+          ) AS `t`
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -909,6 +887,30 @@ WITH `__st_step_2` AS (
       FROM `__st_after_u`
     ) AS `t`
   ) AS `t`
+), `__st_step_3` AS (
+  SELECT
+    `b_2` AS `b_3`,
+    `__st_weight`
+  FROM (
+    SELECT
+      `b_2`,
+      CAST(1 AS BIGINT) AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`
+      FROM `__st_after_u`
+    ) AS `t`
+    UNION ALL
+    SELECT
+      `b_2`,
+      -`__st_weight` AS `__st_weight`
+    FROM (
+      SELECT
+        `b` AS `b_2`,
+        `__st_weight`
+      FROM `__st_changes_u`
+    ) AS `t`
+  ) AS `t`
 ), `__st_net_3` AS (
   SELECT
     `b_3`,
@@ -917,57 +919,12 @@ WITH `__st_step_2` AS (
     SELECT
       `b_3`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `b_2` AS `b_3`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `b_2`,
-          CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`
-          FROM `__st_after_u`
-        ) AS `t`
-        UNION ALL
-        SELECT
-          `b_2`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT
-            `b` AS `b_2`,
-            `__st_weight`
-          FROM `__st_changes_u`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
+    FROM `__st_step_3` AS `t`
     GROUP BY
       `b_3`
   ) AS `s`
   WHERE
     `__st_weight` <> 0
-), `__st_step_3` AS (
-  SELECT
-    `b_3`
-  FROM (
-    SELECT
-      `b_3`,
-      CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-      explode(
-        sequence(
-          CAST(1 AS BIGINT),
-          CAST(IF(
-            `__st_weight` < 0,
-            CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-            `__st_weight`
-          ) AS BIGINT)
-        )
-      ) AS `__st_n`
-    FROM `__st_net_3` AS `t`
-    WHERE
-      `__st_weight` <> 0
-  ) AS `s`
 )
 SELECT
   `id`,
@@ -1114,7 +1071,28 @@ FROM (
             SELECT DISTINCT
               `b_3`,
               TRUE AS `__st_found`
-            FROM `__st_step_3` AS `k`
+            FROM (
+              SELECT
+                `b_3`
+              FROM (
+                SELECT
+                  `b_3`,
+                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                  explode(
+                    sequence(
+                      CAST(1 AS BIGINT),
+                      CAST(IF(
+                        `__st_weight` < 0,
+                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                        `__st_weight`
+                      ) AS BIGINT)
+                    )
+                  ) AS `__st_n`
+                FROM `__st_net_3` AS `t`
+                WHERE
+                  `__st_weight` <> 0
+              ) AS `s`
+            ) AS `k`
           ) AS `r`
             ON `a` = `b_3`
         ) AS `t`

@@ -4,7 +4,8 @@
 
 Under joins, filters and projections the weights simply travel along.  An operator that looks at
 groups of rows needs plain ones: there the weights are netted and each row is repeated as often as
-its weight says; a negative net weight means that the changes are not those of the table.
+its weight says; a negative net weight means that the changes are not those of the table.  Counts
+alone are had by adding the weights up.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamtables.compiler.algebra import (
+    Aggregate,
     Keyed,
     Negate,
     Net,
@@ -24,6 +26,7 @@ from streamtables.compiler.algebra import (
     Touched,
 )
 from streamtables.compiler.algebra.recursive import Recursive
+from streamtables.compiler.rewrites.count_weights import counted_weights, only_counts
 from streamtables.compiler.rewrites.rebuild import rebuild
 
 
@@ -45,6 +48,8 @@ def _replace(old: Node, new: Node) -> Node:
             return Sum(tuple(_restricted(term, new) for term in total.terms))
         case Touched(input=Sum() as total):
             return Sum(tuple(_touched(term, new) for term in total.terms))
+        case Aggregate() if new.input.signed and only_counts(new):
+            return counted_weights(new)
         case Keyed() if new.input.signed:
             return new.with_inputs(_plain(new.input))
         case Probe() if new.right.signed:

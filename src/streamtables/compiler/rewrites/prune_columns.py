@@ -53,9 +53,9 @@ def prune_columns(root: Node) -> Node:
         if isinstance(node, Net) and id(node) in below_keys:
             # Cut first, the halves of an update would cancel, and its key would be missing.
             needed[id(node)] = set(node.names)
-        if isinstance(node, _EXACT) and not needed[id(node)]:
+        if isinstance(node, _EXACT) and needed[id(node)].isdisjoint(node.inputs[0].names):
             # Rows that are only counted still show one column, and all parts the same.
-            needed[id(node)] = {node.inputs[0].names[0]}
+            needed[id(node)].add(node.inputs[0].names[0])
         for child, names in zip(node.inputs, _reads(node, needed[id(node)]), strict=True):
             needed.setdefault(id(child), set()).update(names)
     return _rebuilt(root, needed)
