@@ -178,7 +178,10 @@ def _(patch: Patches) -> None:
     patch.function(before_from_after, "_replace", wrong)
 
 
-@mutant("groups over after − changes are computed without netting", NESTED)
+@mutant(
+    "groups over after − changes are computed without netting",
+    "SELECT r.a, g.m FROM r JOIN (SELECT a, max(b) AS m FROM u GROUP BY a) AS g ON r.a = g.a",
+)
 def _(patch: Patches) -> None:
     right = before_from_after._replace
 

@@ -122,6 +122,24 @@ def test_a_source_that_cannot_be_added_is_a_wrong_request_and_leaves_nothing(
     left_nothing(tmp_path, root)
 
 
+def test_all_that_is_missing_is_said_at_once(
+    tmp_path: Path,
+    server: PostgresServer,
+    root: psycopg.Connection[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root.execute("CREATE TABLE odd (id int PRIMARY KEY, price money)")
+    monkeypatch.setenv("SHOP_URL", server.url_of("postgres", "stranger", SECRET))
+    where = ("--postgres", "${env:SHOP_URL}", "--table", "odd")
+    added = run(tmp_path / "w", "source", "add", "odd", *where)
+    assert added.code == 2
+    wanted = ("money", "GRANT SELECT", "GRANT CREATE ON DATABASE", "belongs to another role")
+    assert [text for text in wanted if text not in added.err] == []
+    assert len(added.err.splitlines()) <= 3
+    left_nothing(tmp_path, root)
+    root.execute("DROP TABLE odd")
+
+
 def left_nothing(folder: Path, root: psycopg.Connection[Any]) -> None:
     assert root.execute(OURS).fetchone() == (0,)
     assert not list((folder / "w").glob("mirrors/*"))

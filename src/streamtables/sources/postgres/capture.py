@@ -44,9 +44,15 @@ from streamtables.sources.postgres.leaving import left_behind, unreachable
 from streamtables.sources.postgres.look import Lookout
 from streamtables.sources.postgres.mirror import last_sequence
 from streamtables.sources.postgres.moves import Mover, Ways
-from streamtables.sources.postgres.requirements import require_capturable, require_server
+from streamtables.sources.postgres.requirements import (
+    AllMissing,
+    require_capturable,
+    require_server,
+    require_table,
+)
 from streamtables.sources.postgres.server import Server, drop_empty_schema
 from streamtables.sources.postgres.shape import Shape
+from streamtables.sources.postgres.trigger_rights import check_rights
 from streamtables.sources.postgres.types import MirrorColumn, map_columns
 
 _DATABASE = """
@@ -88,11 +94,11 @@ class PostgresCapture:
         with _reached(server) as connection:
             require_server(connection, server)
             table = _described(connection, find_table(connection, table_name), table_name)
-            columns = map_columns(table, overrides)
             database = _database(connection)
             ways = Ways.of(connection, self.shop.catalog.capture_tag(database))
             blocks = ways.blocks(connection, table) if wish == "wal" else ()
-            require_capturable(connection, table, blocks)
+            require_table(table)
+            columns = _all_checked(connection, table, wish, overrides, blocks)
             self._refuse_second(database, table)
             source_id = new_id()
             mirror = Source(
@@ -395,6 +401,27 @@ def _reached(server: Server) -> Iterator[Connection[Any]]:
                 hint="Check host and port of the address, and that the server runs.",
             ) from error
         yield connection
+
+
+def _all_checked(
+    connection: Connection[Any],
+    table: PgTable,
+    wish: CaptureWish,
+    overrides: Mapping[str, str] | None,
+    blocks: tuple[str, ...],
+) -> tuple[MirrorColumn, ...]:
+    """Return the columns of a mirror, or say all that stands against it at once."""
+    missing = AllMissing(table.shown)
+    columns: tuple[MirrorColumn, ...] = ()
+    with missing.check():
+        columns = map_columns(table, overrides)
+    with missing.check():
+        require_capturable(connection, table, blocks)
+    if wish != "wal":
+        with missing.check():
+            check_rights(connection, table)
+    missing.refuse()
+    return columns
 
 
 def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:

@@ -5,6 +5,9 @@ All that is missing is said at once, with the statements that help.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from psycopg import Connection, sql
@@ -25,6 +28,36 @@ _KINDS = {
 _MAY_READ = "SELECT current_user::text, has_table_privilege(%s, 'SELECT')"
 
 
+@dataclass
+class AllMissing:
+    """Gathers what several checks find, to be said at once."""
+
+    shown: str
+    """The name of the table."""
+    _found: list[SourceUnusableError] = field(default_factory=list)
+
+    @contextmanager
+    def check(self) -> Iterator[None]:
+        """Keep what a check finds, so that the next one is made too."""
+        try:
+            yield
+        except SourceUnusableError as found:
+            self._found.append(found)
+
+    def refuse(self) -> None:
+        """Raise all that was found as one error; nothing where nothing was."""
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            details = dict.fromkeys(error.detail or error.message for error in self._found)
+            hints = dict.fromkeys(error.hint for error in self._found if error.hint)
+            raise SourceUnusableError(
+                f"the table {self.shown} cannot be captured yet",
+                detail=" ".join(details),
+                hint=" ".join(hints),
+            )
+
+
 def require_server(connection: Connection[Any], server: Server) -> None:
     """Refuse servers that are too old, too new to be known, or copies of another."""
     version = connection.info.server_version // 10_000
@@ -41,6 +74,16 @@ def require_server(connection: Connection[Any], server: Server) -> None:
         )
 
 
+def require_table(table: PgTable) -> None:
+    """Refuse what has no rows of its own."""
+    if table.kind not in ("r", "p"):
+        what = _KINDS.get(table.kind, "no table")
+        raise SourceUnusableError(
+            f"{table.shown} is {what}, whose changes cannot be captured",
+            hint="Capture the tables that it reads, and write the query as a stream table.",
+        )
+
+
 def require_capturable(
     connection: Connection[Any], table: PgTable, blocks: tuple[str, ...] = ()
 ) -> None:
@@ -48,12 +91,7 @@ def require_capturable(
 
     `blocks` are the reasons why the WAL cannot be read, where it was asked for.
     """
-    if table.kind not in ("r", "p"):
-        what = _KINDS.get(table.kind, "no table")
-        raise SourceUnusableError(
-            f"{table.shown} is {what}, whose changes cannot be captured",
-            hint="Capture the tables that it reads, and write the query as a stream table.",
-        )
+    require_table(table)
     missing = [*_lasting(table), *_rights(connection, table)]
     if missing or blocks:
         raise SourceUnusableError(
