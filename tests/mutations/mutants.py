@@ -30,7 +30,6 @@ from streamtables.compiler.algebra import (
     Sum,
     TopK,
     UnionAll,
-    Weighed,
     Window,
     at,
     differentiate,
@@ -48,12 +47,7 @@ from streamtables.compiler.backend.select import ref, select
 from streamtables.compiler.frontend import attach, joins, scalar_subquery, set_operations
 from streamtables.compiler.maintenance import forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
-from streamtables.compiler.rewrites import (
-    before_from_after,
-    count_weights,
-    prune_columns,
-    weigh_single_rows,
-)
+from streamtables.compiler.rewrites import before_from_after, prune_columns
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 from streamtables.engine import combine_state
 
@@ -557,54 +551,3 @@ def _(patch: Patches) -> None:
 )
 def _(patch: Patches) -> None:
     patch.rule(node_at, Clock, lambda clock, when: replace(clock, version="after"))
-
-
-ABOVE_AVERAGE = "SELECT id FROM r WHERE b > (SELECT avg(b) FROM u)"
-
-
-@mutant("a value that changed is weighed by what it is now alone", ABOVE_AVERAGE)
-def _(patch: Patches) -> None:
-    right = render.dispatch(Weighed)
-
-    def wrong(node: Weighed, around: operators.Surroundings) -> exp.Query:
-        coming = exp.GT(this=ref("__st_weight"), expression=exp.Literal.number(0))
-        return right(replace(node, single=Filter(node.single, coming)), around)
-
-    patch.rule(render, Weighed, wrong)
-
-
-@mutant("rows are weighed whether or not they are chosen", ABOVE_AVERAGE)
-def _(patch: Patches) -> None:
-    patch.function(weigh_single_rows, "columns_in", lambda condition: set())
-
-
-@mutant(
-    "a set in which keys are looked up is joined, and its repetitions count",
-    "SELECT r.id, x.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS x ON r.a = x.a",
-)
-def _(patch: Patches) -> None:
-    right = render.dispatch(Restrict)
-
-    def wrong(node: Restrict, around: operators.Surroundings) -> exp.Query:
-        query = right(node, around)
-        query.args["joins"][0].set("side", None)
-        query.args["joins"][0].set("kind", "INNER")
-        return query
-
-    patch.rule(render, Restrict, wrong)
-
-
-@mutant(
-    "a group of which all rows went is counted as one of none",
-    "SELECT r.id, x.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS x ON r.a = x.a",
-)
-def _(patch: Patches) -> None:
-    patch.function(count_weights, "Filter", lambda rows, condition: rows)
-
-
-@mutant(
-    "NULLs are counted like values",
-    "SELECT r.id FROM r WHERE r.a = (SELECT count(b) FROM u)",
-)
-def _(patch: Patches) -> None:
-    patch.function(count_weights, "_is_present", lambda argument: exp.true())

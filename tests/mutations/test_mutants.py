@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streamtables.compiler.plan import compile_sql
+from tests.mutations import rewrite_mutants  # noqa: F401  # they list themselves
 from tests.mutations.mutants import MUTANTS, Mutant, mutated
 from tests.support.choices import Seeded
 from tests.support.duckdb_oracle import check_history

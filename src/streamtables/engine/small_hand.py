@@ -7,8 +7,8 @@ change was computed from, and the commit is the next version or fails.
     replace-keys   the rows that a key predicate covers are read, netted with the change by binary
                    image, and the survivors are written back in their place
 
-Invariant: the rows removed are exactly the rows read, because one predicate text does both, on
-one version.
+Invariant: the rows removed are exactly the rows read, on one version: one predicate text does both,
+or, of many keys, a join replaces the rows of the very keys that were looked up (`small_merge`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Wrong rewrites: what makes a delta cheaper may not make it another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from streamtables.compiler.algebra import Filter, Restrict, Weighed
+from streamtables.compiler.backend import operators
+from streamtables.compiler.backend.operators import render
+from streamtables.compiler.backend.select import ref
+from streamtables.compiler.rewrites import count_weights, weigh_single_rows
+from tests.mutations.mutants import Patches, mutant
+
+ABOVE_AVERAGE = "SELECT id FROM r WHERE b > (SELECT avg(b) FROM u)"
+
+
+@mutant("a value that changed is weighed by what it is now alone", ABOVE_AVERAGE)
+def _(patch: Patches) -> None:
+    right = render.dispatch(Weighed)
+
+    def wrong(node: Weighed, around: operators.Surroundings) -> exp.Query:
+        coming = exp.GT(this=ref("__st_weight"), expression=exp.Literal.number(0))
+        return right(replace(node, single=Filter(node.single, coming)), around)
+
+    patch.rule(render, Weighed, wrong)
+
+
+@mutant("rows are weighed whether or not they are chosen", ABOVE_AVERAGE)
+def _(patch: Patches) -> None:
+    patch.function(weigh_single_rows, "columns_in", lambda condition: set())
+
+
+@mutant(
+    "a set in which keys are looked up is joined, and its repetitions count",
+    "SELECT r.id, x.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS x ON r.a = x.a",
+)
+def _(patch: Patches) -> None:
+    right = render.dispatch(Restrict)
+
+    def wrong(node: Restrict, around: operators.Surroundings) -> exp.Query:
+        query = right(node, around)
+        query.args["joins"][0].set("side", None)
+        query.args["joins"][0].set("kind", "INNER")
+        return query
+
+    patch.rule(render, Restrict, wrong)
+
+
+@mutant(
+    "a group of which all rows went is counted as one of none",
+    "SELECT r.id, x.n FROM r JOIN (SELECT a, count(*) AS n FROM u GROUP BY a) AS x ON r.a = x.a",
+)
+def _(patch: Patches) -> None:
+    patch.function(count_weights, "Filter", lambda rows, condition: rows)
+
+
+@mutant(
+    "NULLs are counted like values",
+    "SELECT r.id FROM r WHERE r.a = (SELECT count(b) FROM u)",
+)
+def _(patch: Patches) -> None:
+    patch.function(count_weights, "_is_present", lambda argument: exp.true())
