@@ -213,6 +213,13 @@ class Settings:
         help="Changes up to this many rows, and results up to ten times as many, are read and "
         "written without Spark; 0 puts all through Spark.",
     )
+    lookup_bytes_max: int = _whole(
+        256_000_000,
+        low=0,
+        high=1_000_000_000_000,
+        help="Rows of a table that a small change names by a key are found without Spark while the "
+        "columns that are read for it have about this many bytes in its files; 0 for never.",
+    )
     immediate_staging: bool = _switch(
         False,
         help="Whether a written batch rests in a table of its own before tables of mode immediate "

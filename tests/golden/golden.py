@@ -12,12 +12,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlglot
 
-from streamtables.compiler.backend.statement import Program
+from streamtables.compiler.backend.statement import KeyValues, Lookup, Program
 from streamtables.compiler.explain import form_reason, plan_tree
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.plan import Plan, compile_sql
@@ -76,9 +76,29 @@ def _maintenance(plan: Plan) -> str:
     )
     reason = f"-- {kept.form}: {form_reason(kept)}"
     text = f"{reason}\n-- stored: {stored}\n{_program_text(programs.answer)}"
+    text += _lookups_text(replace(programs, found=True).answer)
     if kept.state is None or not kept.state.has_extremes:
         return text
     return f"{text}\n-- lost groups\n{_program_text(programs.lost_groups)}"
+
+
+def _lookups_text(program: Program) -> str:
+    """Return which rows of which tables are found first, where that is another program."""
+    lines = [f"-- found: {_lookup_text(lookup)}" for lookup in program.lookups]
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _lookup_text(lookup: Lookup) -> str:
+    wanted = " or ".join(
+        " and ".join(f"{item.column} in ({_held_text(item)})" for item in one)
+        for one in lookup.any_of
+    )
+    return f"{lookup.view}({', '.join(lookup.columns)}) where {wanted}"
+
+
+def _held_text(item: KeyValues) -> str:
+    held = [f"{view}.{column}" for view, column in item.held]
+    return ", ".join([*held, "NULL"] if item.null else held)
 
 
 def _program_text(program: Program) -> str:

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Filter, Restrict, Weighed
+from streamtables.compiler.algebra import Filter, Node, Restrict, Weighed, held_values
+from streamtables.compiler.algebra.held_values import Values
 from streamtables.compiler.backend import operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref
-from streamtables.compiler.rewrites import count_weights, weigh_single_rows
+from streamtables.compiler.rewrites import count_weights, look_up_rows, weigh_single_rows
 from tests.mutations.mutants import Patches, mutant
 
 ABOVE_AVERAGE = "SELECT id FROM r WHERE b > (SELECT avg(b) FROM u)"
@@ -62,3 +63,34 @@ def _(patch: Patches) -> None:
 )
 def _(patch: Patches) -> None:
     patch.function(count_weights, "_is_present", lambda argument: exp.true())
+
+
+LOOKED_UP = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a = u.a"
+
+
+@mutant("rows are looked up by the keys of one of several changes", LOOKED_UP)
+def _(patch: Patches) -> None:
+    patch.function(held_values, "_united", lambda parts: next(iter(parts)))
+
+
+@mutant(
+    "rows of a table are wanted by the first of several keys alone",
+    "SELECT r.id, (SELECT max(b) FROM u WHERE u.a = r.a) AS m, "
+    "(SELECT min(u.b) FROM u WHERE u.b = r.b) AS n FROM r",
+)
+def _(patch: Patches) -> None:
+    right = look_up_rows._Book.lookups
+
+    def wrong(book: look_up_rows._Book, root: Node) -> tuple[look_up_rows.RowsWanted, ...]:
+        return tuple(replace(item, any_of=item.any_of[:1]) for item in right(book, root))
+
+    patch.function(look_up_rows._Book, "lookups", wrong)
+
+
+@mutant(
+    "a row without a match is looked for by the values of matches alone",
+    "SELECT r.id, x.n FROM r LEFT JOIN u ON r.a = u.a "
+    "LEFT JOIN (SELECT b, count(*) AS n FROM u GROUP BY b) AS x ON u.b <=> x.b",
+)
+def _(patch: Patches) -> None:
+    patch.function(held_values, "Values", lambda columns=frozenset(), null=False: Values(columns))

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from streamtables.compiler.algebra import CLOCK_TABLE
+from streamtables.compiler.algebra import CLOCK_TABLE, WEIGHT
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
-from streamtables.compiler.backend.statement import Program
+from streamtables.compiler.backend.statement import KeyValues, Lookup, Program
 from streamtables.compiler.maintenance import ChangedTables, StateColumn
 from streamtables.compiler.plan import Plan
 from streamtables.engine.combine_state import combine_state
@@ -69,6 +69,8 @@ class MaintainedTable:
         made = self._made(programs) if state is not None and (parts or state.has_extremes) else None
         if parts:
             self._check_parts(programs)
+        if way[1]:
+            self._check_found(programs, replace(programs, found=True))
         stored: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for row in self.rows:
             stored.setdefault(_key(row), []).append(row)
@@ -96,6 +98,19 @@ class MaintainedTable:
             self._run(programs.signed_rows)
         if programs.touched is not None:
             self._run(programs.touched_groups)
+
+    def _check_found(self, programs: ChangedTables, found: ChangedTables) -> None:
+        """Over rows that were looked up, the program gives what it gives over whole tables."""
+        program = found.answer
+        if not program.lookups:
+            return
+        for lookup in program.lookups:
+            self.database.make(lookup.view, _lookup_text(lookup))
+        over_found, over_tables = self._run(program), self._run(programs.answer)
+        signed = self.database.column_names[-1] == WEIGHT
+        assert _netted(over_found, signed=signed) == _netted(over_tables, signed=signed), (
+            f"found rows give {over_found}\ntables give {over_tables}\nquery: {self.plan.sql}"
+        )
 
     def _check_made(self, made: Made) -> None:
         """Rows made from state on the driver are those that are stored afterwards, no others."""
@@ -139,6 +154,11 @@ class MaintainedTable:
             self.database.replace_rows(LOST, lost)
         rows = self._run(programs.lost_groups)
         assert len(rows) == len(lost), f"{rows} are not the rows of {lost}"
+        program = replace(programs, found=True).lost_groups
+        if shown and program.lookups:
+            for lookup in program.lookups:
+                self.database.make(lookup.view, _lookup_text(lookup))
+            assert Counter(map(_key, self._run(program))) == Counter(map(_key, rows))
         return rows
 
     def _check_kernels(
@@ -261,6 +281,32 @@ def _programs(plan: Plan, changed: frozenset[str], way: Way) -> ChangedTables:
     return plan.maintenance.restricted_to(
         changed, small=small, before=before, scans_at_most=scans_at_most
     )
+
+
+def _netted(rows: Iterable[Sequence[Any]], *, signed: bool) -> Counter[tuple[Any, ...]]:
+    """Return rows as a bag; signed ones by their weights, since whoever reads them nets them."""
+    bag: Counter[tuple[Any, ...]] = Counter()
+    for row in rows:
+        values, weight = (row[:-1], row[-1]) if signed else (row, 1)
+        bag[_key(values)] += weight
+    return Counter({row: weight for row, weight in bag.items() if weight})
+
+
+def _lookup_text(lookup: Lookup) -> str:
+    """Return the rows of a lookup as a query: each value in the held ones, NULL included."""
+    table = f'"__st_{lookup.version}_{lookup.table}"'
+    shown = ", ".join(f't."{name}"' for name in lookup.columns)
+    wanted = (" AND ".join(f"({_has_value(item)})" for item in one) for one in lookup.any_of)
+    where = " OR ".join(f"({one})" for one in wanted)
+    return f"SELECT {shown} FROM {table} AS t WHERE {where}"
+
+
+def _has_value(item: KeyValues) -> str:
+    parts = [f't."{item.column}" IS NULL'] if item.null else []
+    for view, column in item.held:
+        same = f'h."{column}" IS NOT DISTINCT FROM t."{item.column}"'
+        parts.append(f'EXISTS (SELECT 1 FROM "{view}" AS h WHERE {same})')
+    return " OR ".join(parts) or "FALSE"
 
 
 @lru_cache(maxsize=256)

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 
 def from_arrow(spark: SparkSession, table: pa.Table) -> DataFrame:
-    """Return the rows as a DataFrame of the session."""
-    rows = for_spark(table)
+    """Return the rows as a DataFrame of the session.
+
+    In one piece: where rows become a part of the plan, Spark stops at the first batch without any,
+    and loses what comes after it.
+    """
+    rows = for_spark(table).combine_chunks()
     return spark.createDataFrame(rows, schema=struct_type(rows.schema))
 
 

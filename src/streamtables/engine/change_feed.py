@@ -21,6 +21,7 @@ from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.log_entry import LogEntry
 from streamtables.engine.names import WEIGHT
 from streamtables.engine.outcomes import NotSmall, TooLarge
+from streamtables.engine.padded_text import padded
 from streamtables.engine.small_commit import bounded, first_line
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.sql_text import identifier
@@ -134,7 +135,9 @@ def _feed(
     from deltalake.exceptions import DeltaError
 
     try:
-        reader = DeltaTable(location, version=int(upto)).load_cdf(
+        table = DeltaTable(location, version=int(upto))
+        schema = pa.schema(table.schema().to_arrow())
+        reader = table.load_cdf(
             starting_version=int(after) + 1,
             ending_version=int(upto),
             # Each is read as SQL: an unquoted name would be taken in lower case.
@@ -146,7 +149,7 @@ def _feed(
     if rows is None:
         return TooLarge(f"the change feed has more than {2 * limit} rows")
     try:
-        return for_spark(rows)
+        return padded(for_spark(rows), schema)
     except NotSmall as declined:
         return TooLarge(declined.reason)
 

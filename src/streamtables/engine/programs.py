@@ -37,10 +37,14 @@ class SmallResult:
     """The rows of each step; None for one that Spark keeps."""
 
 
-def run_small(spark: Session, program: Program, *, rows_max: int) -> SmallResult | None:
-    """Return the program's rows; None when there are more than `rows_max`."""
+def run_small(
+    spark: Session, program: Program, *, rows_max: int, few: bool = True
+) -> SmallResult | None:
+    """Return the program's rows; None when there are more than `rows_max`.
+
+    `few` says that what the driver bound is little enough for one task.
+    """
     steps: list[pa.Table | None] = []
-    few = True
     collates = _collates(program)
     for step in program.steps:
         fetched = _fetched(spark, step.sql, rows_max, tiny=_is_tiny(step, few))

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamtables.engine.arrow_types import for_delta
-from streamtables.engine.key_predicate import key_range
-from streamtables.engine.outcomes import Applied, NotSmall
-from streamtables.engine.small_commit import CommitOptions, SmallHandle, commit_by, reading, scan
+from streamtables.engine.outcomes import Applied
+from streamtables.engine.row_pass import read_any
+from streamtables.engine.small_commit import CommitOptions, SmallHandle, commit_by
 from streamtables.engine.sql_text import identifier
 from streamtables.errors import TableDamagedError
 from streamtables.positions import CommitStamp
@@ -67,38 +67,7 @@ def read_named(
         NotSmall: there are more than `rows_max` such rows.
     """
     wanted = {name: pc.unique(keys.column(name)) for name in columns}
-    found: list[pa.Table] = []
-    count = 0
-    with reading():
-        for batch in scan(handle, key_range(keys, columns, "datafusion")):
-            part = _with_values(batch, wanted, handle.schema)
-            count += part.num_rows
-            if count > rows_max:
-                raise NotSmall(f"the keys cover more than {rows_max} stored rows")
-            found.append(part)
-    return pa.concat_tables(found) if found else handle.schema.empty_table()
-
-
-def _with_values(batch: pa.RecordBatch, wanted: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
-    keep = None
-    for name, values in wanted.items():
-        column = batch.column(name).cast(values.type)
-        held = pc.is_in(column, value_set=values)
-        keep = held if keep is None else pc.and_(keep, held)
-    assert keep is not None
-    places = pc.indices_nonzero(keep)
-    names = batch.schema.names
-    # Taken column by column: views of text have no kernel of their own.
-    parts = {name: _taken(batch.column(name), places) for name in names}
-    return for_delta(pa.table(parts), schema)
-
-
-def _taken(column: pa.Array, places: pa.Array) -> pa.Array:
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.string())
-    elif pa.types.is_binary_view(column.type):
-        column = column.cast(pa.binary())
-    return column.take(places)
+    return read_any(handle, [wanted], handle.schema.names, rows_max=rows_max)
 
 
 def commit_merge(

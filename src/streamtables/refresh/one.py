@@ -21,6 +21,7 @@ from streamtables.observe.logs import about
 from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
+from streamtables.refresh.looked_up import looks_up
 from streamtables.refresh.past_report import CHANGED_ROWS
 from streamtables.refresh.prepare import prepare_changes
 from streamtables.refresh.recording import (
@@ -90,7 +91,9 @@ class RefreshOne:
         """Make ready what the next refresh will ask for."""
         # The rows are there: what cannot be made now fails where it is needed, with its own reason.
         with suppress(StreamTablesError, RecursionError):
-            prepare_changes(self.task, small=self.around.settings.driver_rows_max > 0)
+            settings = self.around.settings
+            small = settings.driver_rows_max > 0
+            prepare_changes(self.task, small=small, found=looks_up(settings))
 
     @property
     def _is_current(self) -> bool:

@@ -16,19 +16,19 @@ _MOST_SETS = 8
 """Queries over many tables would take longer to prepare than to fill."""
 
 
-def prepare_changes(task: Task, *, small: bool) -> None:
+def prepare_changes(task: Task, *, small: bool, found: bool) -> None:
     """Make the delta programs for changes of all inputs, and of each alone."""
     facts = task.plan.facts
     if not facts.incremental or task.table.mode == "full":
         return
     for changed in islice(_likely_sets(task), _MOST_SETS):
-        task.plan.changes(changed, small=small)
+        task.plan.changes(changed, small=small, found=small and found)
     if not small or facts.state is None:
         return
     if facts.state.copied is None:
         _ = task.plan.state_rows
     if facts.state.has_extremes:
-        _ = task.plan.lost_groups
+        task.plan.lost_groups(found=found)
 
 
 def _likely_sets(task: Task) -> Iterator[frozenset[str]]:

@@ -1,7 +1,8 @@
 """The small way: changes and results fit the driver, Spark only computes.
 
 changes     Arrow, netted on the columns that the query reads
-compute     one Spark query over them and the tables as they are after the change
+find        rows of other tables that they name by a key, by deltalake
+compute     one Spark query over them, and over the tables of which that is not enough
 stored      the rows of the touched keys, by deltalake
 lost        groups whose stored state does not tell their new row: one more query, over them alone
 commit      by deltalake, compare-and-set; by Spark where too many files are touched
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
+from streamtables.refresh.looked_up import Finding, Ready
 from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.routes import APPLY
 from streamtables.refresh.small_write import SmallWrite
@@ -42,6 +44,8 @@ COMBINE = "combine"
 """The step in which stored rows are read and the change is put to their state."""
 LOST_GROUPS = "lost_groups"
 """The fact of that step: how many groups had to be computed anew."""
+_ONE_TASK_ROWS = 50_000
+"""Up to how many found rows one task does what several would."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class SmallRefresh:
             NotSmall: a part is too large for the driver.
             OtherColumns: the stored rows lack state.
         """
-        with self._leased() as spark:
+        with self._leased(self.ready.program) as spark:
             return self._write(spark, self._computed(spark)).signed
 
     def run(self) -> Applied | Superseded:
@@ -73,7 +77,7 @@ class SmallRefresh:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
             OtherColumns: the stored rows lack state; nothing happened.
         """
-        with self._leased() as spark:
+        with self._leased(self.ready.program) as spark:
             result = self._computed(spark)
             reach("delta-computed")
             try:
@@ -93,8 +97,8 @@ class SmallRefresh:
         with self.watch.step(COMBINE, hand="deltalake") as facts:
             return self._write(spark, result, facts)
 
-    def _leased(self) -> AbstractContextManager[Session]:
-        profile: Profile = "bulk" if self.program.large else "quick"
+    def _leased(self, program: Program) -> AbstractContextManager[Session]:
+        profile: Profile = "bulk" if program.large else "quick"
         return self.around.sessions.lease(
             profile, tag=self.task.refresh_id, label=self.task.table.name
         )
@@ -103,28 +107,34 @@ class SmallRefresh:
         with self.watch.step("bind"):
             self._bind(spark)
         with self.watch.step("compute", hand="spark", way="changes"):
-            return self._small(spark, self.program)
-
-    @property
-    def _changed(self) -> frozenset[str]:
-        """What changed in the columns that the query reads; other changes netted to nothing."""
-        still = {name for name, rows in self.changes.items() if rows.num_rows == 0}
-        return self.task.changed_names - still
+            return self._small(spark, self.ready)
 
     @cached_property
-    def program(self) -> Program:
-        """What Spark computes."""
-        return self.task.plan.changes(self._changed, small=True)
+    def ready(self) -> Ready:
+        """What Spark computes, and the rows for it that were found."""
+        changed = changed_in(self.task, self.changes)
+        return self._finding.ready(
+            lambda found: self.task.plan.changes(changed, small=True, found=found)
+        )
+
+    @cached_property
+    def _finding(self) -> Finding:
+        held = {view_name(name, "changes"): rows for name, rows in self.changes.items()}
+        return Finding(self.task, held, self.around, self.watch, frozenset(self.ahead))
 
     def _bind(self, spark: Session) -> None:
-        self._bind_after(spark, self.program)
-        bind_before(spark, self.task, self.program)
+        program = self.ready.program
+        self._bind_read(spark, self.ready)
+        bind_before(spark, self.task, program)
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
             bind(spark, view_name(name, "changes"), rows)
 
-    def _bind_after(self, spark: Session, program: Program) -> None:
-        """Bind the tables after the change that a program reads."""
+    def _bind_read(self, spark: Session, ready: Ready) -> None:
+        """Bind what a program reads of the tables after the change: found rows, or all."""
+        for view, rows in ready.rows.items():
+            bind(spark, view, rows)
+        program = ready.program
         for item in self.task.inputs:
             view = view_name(item.name, "after")
             if not reads(program, view):
@@ -134,9 +144,10 @@ class SmallRefresh:
             else:
                 bind(spark, view, TableVersion(item.location, item.version))
 
-    def _small(self, spark: Session, program: Program) -> SmallResult:
+    def _small(self, spark: Session, ready: Ready) -> SmallResult:
         limit = self.around.settings.driver_result_rows_max
-        result = run_small(spark, program, rows_max=limit)
+        few = ready.row_count <= _ONE_TASK_ROWS
+        result = run_small(spark, ready.program, rows_max=limit, few=few)
         if result is None:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
         return result
@@ -171,7 +182,7 @@ class SmallRefresh:
 
     def _touched_keys(self, result: SmallResult) -> pa.Table | None:
         """Return the keys of the touched groups, which a step of the program makes."""
-        made = zip(self.program.steps, result.steps, strict=True)
+        made = zip(self.ready.program.steps, result.steps, strict=True)
         return next(rows for step, rows in made if step.wanted)
 
     def _state_rows(
@@ -190,7 +201,7 @@ class SmallRefresh:
         made = copied_rows(combined, state)
         if made is None:
             bind(spark, view_name(STATE, "now"), combined.groups)
-            made = self._small(spark, self.task.plan.state_rows).rows
+            made = self._small(spark, Ready(self.task.plan.state_rows)).rows
         if not combined.lost.num_rows:
             return made
         anew = self._lost_rows(spark, combined.lost.select([inner for inner, _ in state.group]))
@@ -198,8 +209,17 @@ class SmallRefresh:
 
     def _lost_rows(self, spark: Session, keys: pa.Table) -> pa.Table:
         """Return the rows of groups that have to be looked at as a whole."""
-        program = self.task.plan.lost_groups
-        self._bind_after(spark, program)
-        if keys.num_columns:
-            bind(spark, view_name(LOST, "now"), for_spark(keys))
-        return self._small(spark, program).rows
+        lost = {view_name(LOST, "now"): for_spark(keys)} if keys.num_columns else {}
+        ready = replace(self._finding, changes=lost).ready(
+            lambda found: self.task.plan.lost_groups(found=found)
+        )
+        self._bind_read(spark, ready)
+        for view, rows in lost.items():
+            bind(spark, view, rows)
+        return self._small(spark, ready).rows
+
+
+def changed_in(task: Task, changes: Mapping[str, pa.Table]) -> frozenset[str]:
+    """Return what changed in the columns that the query reads; the rest netted to nothing."""
+    still = {name for name, rows in changes.items() if rows.num_rows == 0}
+    return task.changed_names - still

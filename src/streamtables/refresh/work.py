@@ -11,8 +11,8 @@ from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.refresh.cost_model import Way, Work
-from streamtables.refresh.small_way import SmallRefresh
-from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.looked_up import looks_up
+from streamtables.refresh.small_way import changed_in
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 
@@ -42,7 +42,9 @@ class Works:
         return found
 
     def _changes(self, small: dict[str, pa.Table]) -> Work:
-        program = SmallRefresh(self.task, small, self.around, Stopwatch()).program
+        changed = changed_in(self.task, small)
+        found = looks_up(self.around.settings)
+        program = self.task.plan.changes(changed, small=True, found=found)
         rows = sum(int(table.num_rows) for table in small.values())
         return self._read(program, changed_rows=rows)
 

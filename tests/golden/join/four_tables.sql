@@ -538,3 +538,13 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
+-- found: __st_found_1_d(n, s) where n in (__st_changes_c.n)
+-- found: __st_found_1_c(m, n) where m in (__st_changes_b.m) or n in (__st_changes_d.n)
+-- found: __st_found_1_a(k) where k in (__st_changes_b.k)
+-- found: __st_found_1_b(k, m) where k in (__st_changes_a.k) or m in (__st_changes_c.m)
+-- found: __st_found_2_b(k, m) where m in (__st_changes_c.m, __st_found_1_c.m)
+-- found: __st_found_2_a(k) where k in (__st_changes_b.k, __st_found_1_b.k)
+-- found: __st_found_2_d(n, s) where n in (__st_found_1_c.n)
+-- found: __st_found_2_c(m, n) where m in (__st_found_1_b.m)
+-- found: __st_found_3_a(k) where k in (__st_changes_b.k, __st_found_2_b.k)
+-- found: __st_found_3_d(n, s) where n in (__st_found_2_c.n)

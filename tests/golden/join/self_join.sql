@@ -229,3 +229,4 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
+-- found: __st_found_1_staff(id, s, a) where id in (__st_changes_staff.a) or a in (__st_changes_staff.id)

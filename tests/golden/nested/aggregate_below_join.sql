@@ -474,3 +474,4 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
+-- found: __st_found_1_orders(cust) where cust in (__st_changes_customers.cust_id) or cust in (__st_changes_orders.cust)

@@ -912,3 +912,5 @@ FROM (
     `__st_weight`
   FROM `__st_net_4` AS `t`
 ) AS `t`
+-- found: __st_found_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a) or a in (__st_changes_r.a)
+-- found: __st_found_1_r(id, a) where a in (__st_changes_u.a) or a in (__st_changes_r.a, __st_changes_u.a)

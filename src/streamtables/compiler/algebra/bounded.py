@@ -22,7 +22,7 @@ def is_bounded(node: Node) -> bool:
     """Whether a relation grows with the changes, not with the tables."""
     match node:
         case Scan():
-            return node.version == "changes"
+            return node.version == "changes" or bool(node.found)
         case Restrict() | Touched() | Constant() | Clock() | Empty():
             return True
         case InnerJoin():

@@ -48,10 +48,17 @@ class Scan(Node):
     pruned: bool = False
     # Whether the table is known to have no changes in this refresh.
     still: bool = False
+    # The lookup whose rows are read in the place of the table; empty for the table itself.
+    found: str = ""
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return tuple(Column(field.name, field.type) for field in self.fields)
+
+    @property
+    def relation(self) -> str:
+        """What is read of the table: a version of it, or the rows that a lookup found."""
+        return self.found or self.version
 
     @property
     def signed(self) -> bool:

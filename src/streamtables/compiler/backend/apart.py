@@ -32,7 +32,7 @@ class Text:
     @classmethod
     def of(cls, node: Node, inputs: Sequence[Text]) -> Text:
         """Add up what a relation writes itself and what its inputs do."""
-        reads = isinstance(node, Scan) and node.version != "changes"
+        reads = isinstance(node, Scan) and node.version != "changes" and not node.found
         return cls(
             1 + sum(item.operators for item in inputs),
             int(reads) + sum(item.scans for item in inputs),
@@ -51,6 +51,11 @@ class Apart:
     def scans(self) -> int:
         """The most tables that one statement reads."""
         return max(text.scans for text in self.texts)
+
+    @property
+    def all_scans(self) -> int:
+        """How often a table is read by all the statements together."""
+        return sum(text.scans for text in self.texts)
 
 
 def parts_apart(

@@ -76,7 +76,7 @@ def _(node: Scan, around: Surroundings) -> exp.Query:
     columns = [aliased(ref(field.source), field.name) for field in node.fields]
     if node.signed:
         columns.append(ref(WEIGHT))
-    return select(columns, around.naming(node.table, node.version))
+    return select(columns, around.naming(node.table, node.relation))
 
 
 @render.register
@@ -92,7 +92,7 @@ def _(node: Empty, around: Surroundings) -> exp.Query:
 def _(node: Filter, around: Surroundings) -> exp.Query:
     scan = node.input
     if isinstance(scan, Scan) and not around.is_step(scan) and _keeps_names(scan):
-        return select(refs(node), around.naming(scan.table, scan.version), where=node.condition)
+        return select(refs(node), around.naming(scan.table, scan.relation), where=node.condition)
     return select(refs(node), around.source(node.input, "t"), where=node.condition)
 
 

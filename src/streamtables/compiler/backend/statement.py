@@ -41,6 +41,7 @@ from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import name
 from streamtables.compiler.frontend.dialect import VerbatimSpark
+from streamtables.compiler.rewrites.look_up_rows import RowsWanted
 from streamtables.compiler.rewrites.rebuild import in_order
 
 Dialect = Literal["spark", "duckdb"]
@@ -71,6 +72,28 @@ class Step:
 
 
 @dataclass(frozen=True)
+class KeyValues:
+    """A column, and the columns of bound relations that hold every value wanted of it."""
+
+    column: str
+    held: tuple[tuple[str, str], ...]
+    """Pairs of a view and a column of it."""
+    null: bool = False
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Rows of a table that a program reads under the name of a view, found before it runs."""
+
+    view: str
+    table: str
+    version: str
+    columns: tuple[str, ...]
+    any_of: tuple[tuple[KeyValues, ...], ...]
+    """A row is wanted for which, in one of these, every column has one of its values."""
+
+
+@dataclass(frozen=True)
 class Program:
     """Statements to run in order; the last one gives the answer."""
 
@@ -80,6 +103,8 @@ class Program:
     """Whether a part of it computes with whole tables, however small the changes are."""
     reads_table: bool = True
     """Whether the last statement reads a table, and not only changes and earlier steps."""
+    lookups: tuple[Lookup, ...] = ()
+    """Rows to be found first, in this order; a program without any reads the tables themselves."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -112,6 +137,7 @@ def program(
     small_changes: bool = False,
     wanted: Node | None = None,
     scans_at_most: int | None = None,
+    lookups: Iterable[RowsWanted] = (),
 ) -> Program:
     """Return the statements that compute a relation; `wanted` is a step whatever it takes."""
     named = _named(root)
@@ -129,7 +155,24 @@ def program(
         writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
     last = to_sql(writer.statement(root), pretty=False)
-    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0)
+    found = tuple(_lookup(item) for item in lookups)
+    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, found)
+
+
+def _lookup(wanted: RowsWanted) -> Lookup:
+    any_of = tuple(
+        tuple(
+            KeyValues(
+                column,
+                tuple((view_name(h.table, h.relation), h.column) for h in sorted(values.columns)),
+                values.null,
+            )
+            for column, values in one
+        )
+        for one in wanted.any_of
+    )
+    view = view_name(wanted.table, wanted.name)
+    return Lookup(view, wanted.table, wanted.version, wanted.columns, any_of)
 
 
 def statements_of(

@@ -39,6 +39,7 @@ from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
 from streamtables.compiler.maintenance.stored_state import StoredState, stored_state
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.look_up_rows import RowsWanted, look_up_rows
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
@@ -129,10 +130,11 @@ class Maintenance:
         small: bool = False,
         before: Literal["read", "derived"] = "derived",
         scans_at_most: int | None = None,
+        found: bool = False,
     ) -> ChangedTables:
         """Return the programs of a refresh in which only these tables changed."""
         marked = Maintenance.of(mark_unchanged(self.definition, changed))
-        return ChangedTables(marked, small, before, scans_at_most)
+        return ChangedTables(marked, small, before, scans_at_most, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +143,15 @@ class ChangedTables:
 
     `small` says that the changes come netted on the columns that are read, and are few.
     `before` is read from an old version, or derived as `after − changes`.  A statement that reads
-    more than `scans_at_most` tables is split where a part is as small as the changes.
+    more than `scans_at_most` tables is split where a part is as small as the changes.  With `found`
+    rows that changes name by a key are looked up first, and read in the place of their tables.
     """
 
     table: Maintenance
     small: bool = False
     before: Literal["read", "derived"] = "derived"
     scans_at_most: int | None = None
+    found: bool = False
 
     @cached_property
     def touched(self) -> Keys | None:
@@ -250,13 +254,24 @@ class ChangedTables:
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
-        ready = self._ready(root)
+        ready, lookups = self._looked_up(self._ready(root))
         return program(
             ready,
             small_changes=self.small,
             wanted=_found(wanted, ready),
             scans_at_most=self.scans_at_most,
+            lookups=lookups,
         )
+
+    def _looked_up(self, ready: Node) -> tuple[Node, tuple[RowsWanted, ...]]:
+        """Return a relation over found rows, where that spares Spark the reading of a table."""
+        if not self.found:
+            return ready, ()
+        narrowed, lookups = look_up_rows(ready)
+        before, after = (
+            statements_of(item, small_changes=self.small) for item in (ready, narrowed)
+        )
+        return (narrowed, lookups) if after.all_scans < before.all_scans else (ready, ())
 
     def _ready(self, root: Node) -> Node:
         """Return a relation as it is written: with its columns cut, and equal parts as one."""

@@ -72,38 +72,44 @@ class KeptPlan:
         """The program that makes stored rows of new state."""
         return self._program("state-rows", lambda: self.tree.maintenance.state_rows)
 
-    @property
-    def lost_groups(self) -> Program:
-        """The program that computes the stored rows of groups anew, by their keys."""
+    def lost_groups(self, *, found: bool = False) -> Program:
+        """Return the program that computes the stored rows of groups anew, by their keys."""
         limits = self._limits
-        part = f"lost-groups-{limits.join_inputs}-{limits.scans}"
+        part = f"lost-groups{'-found' if found else ''}-{limits.join_inputs}-{limits.scans}"
         return self._program(
-            part, lambda: self._restricted(frozenset(self.tree.tables)).lost_groups
+            part,
+            lambda: self._restricted(frozenset(self.tree.tables), found=found).lost_groups,
         )
 
-    def changes(self, changed: frozenset[str], *, small: bool) -> Program:
+    def changes(self, changed: frozenset[str], *, small: bool, found: bool = False) -> Program:
         """Return the program of a refresh in which only these tables changed.
 
         Of small changes stored rows are combined apart; else it gives the whole signed change.
+        With `found`, rows that the changes name are read in the place of their tables.
         """
         limits = self._limits
         basis = [f"{limits.join_inputs} {limits.scans}", *sorted(changed)]
         tables = hashlib.sha256("\0".join(basis).encode()).hexdigest()[:32]
-        part = f"changes-{'small' if small else 'large'}-{tables}"
-        return self._program(part, lambda: self._delta(changed, small=small))
+        size = "found" if found else "small" if small else "large"
+        return self._program(
+            f"changes-{size}-{tables}", lambda: self._delta(changed, small=small, found=found)
+        )
 
-    def _delta(self, changed: frozenset[str], *, small: bool) -> Program:
+    def _delta(self, changed: frozenset[str], *, small: bool, found: bool) -> Program:
         self._levels.counts.differentiated()
-        made = self._restricted(changed, small=small)
+        made = self._restricted(changed, small=small, found=found)
         return made.answer if small else made.whole_delta
 
-    def _restricted(self, changed: frozenset[str], *, small: bool = True) -> ChangedTables:
+    def _restricted(
+        self, changed: frozenset[str], *, small: bool = True, found: bool = False
+    ) -> ChangedTables:
         kept, limits = self.tree.maintenance, self._limits
         return kept.restricted_to(
             changed,
             small=small,
             before=limits.before(kept.definition),
             scans_at_most=limits.scans,
+            found=found,
         )
 
     def _program(self, part: str, make: Callable[[], Program]) -> Program:

@@ -14,7 +14,7 @@ import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamtables.compiler.backend.statement import Program, Step
+from streamtables.compiler.backend.statement import KeyValues, Lookup, Program, Step
 from streamtables.compiler.maintenance import StateColumn, StateShape, VisibleState
 from streamtables.compiler.plan_facts import PlanFacts
 from streamtables.positions import InputId
@@ -73,6 +73,7 @@ def unpack_program(name: RecordName, record: bytes) -> Program:
     plain = _plain(name, record)
     try:
         plain["steps"] = tuple(Step(**step) for step in plain["steps"])
+        plain["lookups"] = tuple(_lookup(item) for item in plain["lookups"])
         return Program(**plain)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedRecordError(f"the program cannot be read: {error}") from error
@@ -103,6 +104,15 @@ def _state(plain: dict[str, Any]) -> StateShape:
         copied=None if copied is None else tuple(VisibleState(**item) for item in copied),
         single_row=plain["single_row"],
     )
+
+
+def _lookup(plain: dict[str, Any]) -> Lookup:
+    any_of = tuple(tuple(_key_values(item) for item in one) for one in plain.pop("any_of"))
+    return Lookup(**{**plain, "columns": tuple(plain["columns"])}, any_of=any_of)
+
+
+def _key_values(plain: dict[str, Any]) -> KeyValues:
+    return KeyValues(plain["column"], _pairs(plain["held"]), plain["null"])
 
 
 def _pairs(plain: list[list[str]]) -> tuple[tuple[str, str], ...]:

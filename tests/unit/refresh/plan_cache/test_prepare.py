@@ -41,25 +41,25 @@ def task(sql: str, tables: Mapping[str, Mapping[str, str]], counts: Counts) -> T
     )
 
 
-@pytest.mark.parametrize("small", [True, False])
-def test_all_inputs_and_each_alone_are_ready(small: bool):
+@pytest.mark.parametrize(("small", "found"), [(True, True), (True, False), (False, False)])
+def test_all_inputs_and_each_alone_are_ready(small: bool, found: bool):
     counts = Counts()
     filled = task(JOINED, BOTH, counts)
-    prepare_changes(filled, small=small)
+    prepare_changes(filled, small=small, found=found)
     assert (counts.parse_count, counts.differentiate_count) == (1, 3)
     for size in (1, 2):
         for changed in combinations(BOTH, size):
-            filled.plan.changes(frozenset(changed), small=small)
+            filled.plan.changes(frozenset(changed), small=small, found=found)
     assert counts.differentiate_count == 3
 
 
 def test_where_a_query_asks_for_the_time_it_has_always_passed():
     counts = Counts()
     filled = task("SELECT id FROM orders WHERE at < current_timestamp()", ORDERS, counts)
-    prepare_changes(filled, small=True)
+    prepare_changes(filled, small=True, found=True)
     made = counts.differentiate_count
     for others in ((), ("orders",)):
-        filled.plan.changes(frozenset({CLOCK_TABLE, *others}), small=True)
+        filled.plan.changes(frozenset({CLOCK_TABLE, *others}), small=True, found=True)
     assert counts.differentiate_count == made
 
 
@@ -68,12 +68,12 @@ def test_a_table_that_follows_no_changes_needs_nothing():
         counts = Counts()
         filled = task(sql, BOTH, counts)
         filled = replace(filled, table=replace(filled.table, mode=mode))
-        prepare_changes(filled, small=True)
+        prepare_changes(filled, small=True, found=True)
         assert counts.differentiate_count == 0
 
 
 def test_many_inputs_do_not_make_it_long():
     counts = Counts()
     sql, tables, _ = chain_of_joins(10)
-    prepare_changes(task(sql, tables, counts), small=True)
+    prepare_changes(task(sql, tables, counts), small=True, found=True)
     assert counts.differentiate_count == 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,10 @@ def _asked(plan: KeptPlan, tables: Sequence[str]) -> list[object]:
     found: list[object] = [plan.facts, plan.stored, plan.query]
     for changed in _changed_sets(tables) if plan.facts.incremental else ():
         found += [plan.changes(changed, small=small) for small in (True, False)]
+        found.append(plan.changes(changed, small=True, found=True))
     if plan.facts.state is None:
         return found
-    return [*found, plan.state_rows, plan.lost_groups]
+    return [*found, plan.state_rows, plan.lost_groups(), plan.lost_groups(found=True)]
 
 
 def _check(sql: str, tables: Tables, keys: Keys, folder: Path) -> None:
@@ -78,13 +80,14 @@ def _check_against_fresh(sql: str, tables: Tables, keys: Keys, found: list[objec
         # What the facts say once must hold for every set of changed tables.
         assert (small.table.form, small.table.key_pairs) == (kept.form, kept.key_pairs)
         large = kept.restricted_to(changed, small=False, before=before, scans_at_most=scans)
-        expected += [small.answer, large.whole_delta]
+        expected += [small.answer, large.whole_delta, replace(small, found=True).answer]
     if kept.state is not None:
         before, scans = LIMITS.before(kept.definition), LIMITS.scans
         every = kept.restricted_to(
             frozenset(fresh.tables), small=True, before=before, scans_at_most=scans
         )
-        expected += [kept.state_rows, every.lost_groups]
+        looked_up = replace(every, found=True).lost_groups
+        expected += [kept.state_rows, every.lost_groups, looked_up]
     assert found == expected
 
 

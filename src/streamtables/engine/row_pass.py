@@ -1,0 +1,77 @@
+"""One pass over a table's files that keeps the rows with certain values, however many values.
+
+deltalake reads the columns that are asked for; what is kept of each batch is chosen by Arrow.  The
+time it takes is that of reading, and does not grow with the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamtables.engine.arrow_types import for_delta
+from streamtables.engine.key_predicate import EVERY_ROW, key_range
+from streamtables.engine.outcomes import NotSmall
+from streamtables.engine.small_commit import SmallHandle, reading, scan
+
+ValueSets = Mapping[str, pa.Array]
+"""Columns, and the values of which each must have one; NULL is a value like any other."""
+
+
+def read_any(
+    handle: SmallHandle, any_of: Sequence[ValueSets], columns: Sequence[str], *, rows_max: int
+) -> pa.Table:
+    """Return those columns of the rows that have, by one of the sets, a value in each column.
+
+    Raises:
+        NotSmall: there are more than `rows_max` such rows, or deltalake cannot read the table.
+    """
+    schema = pa.schema([handle.schema.field(name) for name in columns])
+    found: list[pa.Table] = []
+    count = 0
+    with reading():
+        for batch in scan(handle, _range(any_of), list(columns)):
+            part = _with_values(batch, any_of, schema)
+            count += part.num_rows
+            if count > rows_max:
+                raise NotSmall(f"the keys cover more than {rows_max} stored rows")
+            found.append(part)
+    return pa.concat_tables(found) if found else schema.empty_table()
+
+
+def _range(any_of: Sequence[ValueSets]) -> str:
+    """Return a predicate by which files can be passed over; one range, or none."""
+    if len(any_of) != 1:
+        return EVERY_ROW
+    for name, values in any_of[0].items():
+        predicate = key_range(pa.table({name: values}), [name], "datafusion")
+        if predicate != EVERY_ROW:
+            return predicate
+    return EVERY_ROW
+
+
+def _with_values(batch: pa.RecordBatch, any_of: Sequence[ValueSets], schema: pa.Schema) -> pa.Table:
+    kept = reduce(pc.or_, (_holds_all(batch, wanted) for wanted in any_of))
+    places = pc.indices_nonzero(kept)
+    # Taken column by column: views of text have no kernel of their own.
+    parts = {name: _taken(batch.column(name), places) for name in schema.names}
+    return for_delta(pa.table(parts), schema)
+
+
+def _holds_all(batch: pa.RecordBatch, wanted: ValueSets) -> pa.Array:
+    columns = ((batch.column(name), values) for name, values in wanted.items())
+    return reduce(
+        pc.and_,
+        (pc.is_in(column.cast(values.type), value_set=values) for column, values in columns),
+    )
+
+
+def _taken(column: pa.Array, places: pa.Array) -> pa.Array:
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    elif pa.types.is_binary_view(column.type):
+        column = column.cast(pa.binary())
+    return column.take(places)

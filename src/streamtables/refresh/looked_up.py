@@ -1,0 +1,121 @@
+"""The program of a small change, with the rows at hand that it would read tables for.
+
+find    rows that the changes name by a key, in one pass over each table, by deltalake
+
+A table that is too large for one process, or of which too many rows are named, is left to Spark,
+and so is all that the program reads.  That this happened is remembered for a while: most likely
+the next change is like this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import pyarrow as pa
+
+from streamtables.catalog.models import JsonValue
+from streamtables.compiler.backend.statement import Lookup, Program
+from streamtables.engine.binding import TableVersion
+from streamtables.engine.lookups import LookupLimits, find_rows
+from streamtables.engine.outcomes import NotSmall
+from streamtables.refresh.plan_cache.kept_plan import KeptPlan
+from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.surroundings import Surroundings
+from streamtables.refresh.task import Task
+from streamtables.settings import Settings
+
+FIND = "find"
+"""The step in which rows are looked up."""
+_AFTER_REFRESHES = 20
+"""After how many refreshes a lookup that found too much is tried again."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A program, and the rows that it reads beside changes and tables, by the names of views."""
+
+    program: Program
+    rows: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @property
+    def row_count(self) -> int:
+        """How many rows were found."""
+        return sum(int(table.num_rows) for table in self.rows.values())
+
+
+class Declined:
+    """Which plans had a lookup that found too much, and for how many changed rows."""
+
+    def __init__(self) -> None:
+        self._plans: WeakKeyDictionary[KeptPlan, tuple[int, int]] = WeakKeyDictionary()
+        self._lock = Lock()
+
+    def should_try(self, plan: KeptPlan, changed_rows: int) -> bool:
+        """Whether to look rows up: not for about as large a change as was too large lately."""
+        with self._lock:
+            rows, left = self._plans.get(plan, (0, 0))
+            if left == 0 or changed_rows * 2 <= rows:
+                return True
+            self._plans[plan] = (rows, left - 1)
+            return False
+
+    def note(self, plan: KeptPlan, changed_rows: int) -> None:
+        """Remember a change that named too many rows."""
+        with self._lock:
+            self._plans[plan] = (changed_rows, _AFTER_REFRESHES)
+
+
+_DECLINED = Declined()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Looks up what the programs of one refresh read."""
+
+    task: Task
+    changes: Mapping[str, pa.Table]
+    """The changes by the names of their views."""
+    around: Surroundings
+    watch: Stopwatch
+    uncommitted: frozenset[str] = frozenset()
+    """Tables that are read ahead of their commit, which no pass over files can see."""
+
+    def ready(self, make: Callable[[bool], Program]) -> Ready:
+        """Return a program that reads found rows where that can be; else one that reads tables."""
+        settings = self.around.settings
+        changed = sum(int(rows.num_rows) for rows in self.changes.values())
+        if not looks_up(settings) or not _DECLINED.should_try(self.task.plan, changed):
+            return Ready(make(False))
+        program = make(True)
+        if not program.lookups:
+            return Ready(program)
+        limits = LookupLimits(settings.driver_result_rows_max, settings.lookup_bytes_max)
+        with self.watch.step(FIND, hand="deltalake") as facts:
+            try:
+                found = find_rows(program.lookups, self.changes, self._place, limits)
+            except NotSmall as declined:
+                facts["declined"] = declined.reason
+                _DECLINED.note(self.task.plan, changed)
+                return Ready(make(False))
+            facts.update(_counts(found))
+        return Ready(program, found)
+
+    def _place(self, lookup: Lookup) -> TableVersion | None:
+        if lookup.table in self.uncommitted:
+            return None
+        [item] = [item for item in self.task.inputs if item.name == lookup.table]
+        if lookup.version == "before":
+            return TableVersion(item.location, self.task.window(item).since)
+        return TableVersion(item.location, item.version)
+
+
+def looks_up(settings: Settings) -> bool:
+    """Whether rows are looked up at all."""
+    return settings.lookup_bytes_max > 0
+
+
+def _counts(found: Mapping[str, pa.Table]) -> dict[str, JsonValue]:
+    return {"rows": sum(int(rows.num_rows) for rows in found.values()), "lookups": len(found)}
