@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from streamtables.audit import current_actor
 from streamtables.catalog import Catalog
+from streamtables.catalog.cancellations import Cancellation
 from streamtables.catalog.models import StreamTable
 from streamtables.catalog.names import check_name
 from streamtables.catalog.scheduler_models import (
@@ -16,13 +18,15 @@ from streamtables.catalog.scheduler_models import (
     SourceGroup,
     namespace_scope,
 )
-from streamtables.errors import ConfigError, NotFoundError
+from streamtables.errors import ConfigError, NotFoundError, TransientError
+from streamtables.positions import InputId
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.durations import parse_duration
 from streamtables.scheduler.fuses import BLOWN, RELEASED
 from streamtables.scheduler.holds import namespace_of
 from streamtables.scheduler.service import Scheduler
+from streamtables.scheduler.stopping import CANCEL_SECONDS, Stopping, wait_until
 
 
 class Scheduling:
@@ -90,6 +94,32 @@ class Scheduling:
             return table
         reason = RELEASED if table.state_reason.startswith(BLOWN) else ""
         return self._catalog.set_state(table.id, "active", reason, at=self._around.clock())
+
+    def cancel(self, name: str | None = None, *, timeout: float = CANCEL_SECONDS) -> bool:
+        """Stop the refresh of a table that runs, or, without a name, every one that does.
+
+        It may run in any process of this warehouse.  Its Spark jobs are cancelled, the table stays
+        where it was, and it is refreshed again when it is due.  Returns whether something was
+        cancelled: nothing may run, and what runs may end by itself first.
+
+        Raises:
+            TransientError: it has not ended within `timeout` seconds.
+        """
+        tables = None if name is None else self._with_parts([self._catalog.stream_table(name)])
+        asked = Cancellation(current_actor(), self._around.clock())
+        stopped = Stopping(self._around, self._catalog.ask_to_cancel(tables, asked))
+        if not wait_until(stopped.has_ended, timeout, self._around.sleep):
+            raise TransientError(
+                f"{stopped.told} still runs {timeout:g} s after it was asked to stop",
+                hint="It ends as soon as Spark lets it; look at the history of the table.",
+            )
+        return stopped.was_cancelled
+
+    def _with_parts(self, tables: Sequence[StreamTable]) -> set[InputId]:
+        """Return the ids of tables, and of those that hold their state."""
+        ids = {table.id for table in tables}
+        known = self._catalog.stream_tables(internal=True)
+        return ids | {table.id for table in known if table.owner_id in ids}
 
     def _scope(self, name: str | None, namespace: str | None) -> str:
         if name is not None:

@@ -146,6 +146,8 @@ class FakeDatabase:
     published_changes: Any = None
     pushes: list[Any] = field(default_factory=list)
     closed: bool = False
+    runs: bool = False
+    """Whether a refresh runs that can be cancelled."""
 
     def __enter__(self) -> FakeDatabase:
         return self
@@ -202,6 +204,10 @@ class FakeDatabase:
 
     def resume(self, name: str | None = None, *, namespace: str | None = None) -> None:
         self._record("resume", name, namespace=namespace)
+
+    def cancel(self, name: str | None = None) -> bool:
+        self._record("cancel", name)
+        return self.runs
 
     def close_gate(self, source: str, reason: str = "") -> None:
         self._record("close_gate", source, reason)

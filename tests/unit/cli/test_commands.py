@@ -238,6 +238,26 @@ def test_pause_of_nothing_or_of_two_things_is_refused(run, db, given):
     assert db.asked("pause") == []
 
 
+def test_cancel_stops_one_refresh_or_all_and_says_where_nothing_ran(run, db):
+    result = run("cancel", "totals")
+    assert (result.code, result.out) == (
+        0,
+        'no refresh of "totals" was running; nothing is cancelled\n',
+    )
+    db.runs = True
+    assert 'the refresh of "totals" is cancelled' in run("cancel", "totals").out
+    assert run("cancel", "--all").code == 0
+    assert db.asked("cancel") == [(("totals",), {}), (("totals",), {}), ((None,), {})]
+
+
+@pytest.mark.parametrize("given", [[], ["totals", "--all"]])
+def test_cancel_of_nothing_or_of_two_things_is_refused(run, db, given):
+    result = run("cancel", *given)
+    assert result.code == 2
+    assert "name one stream table, or --all" in result.err
+    assert db.asked("cancel") == []
+
+
 def test_run_once_shows_what_was_refreshed_and_fails_with_it(run, db):
     assert run("run", "--once").code == 0
     db.refreshes = [Refresh("totals", outcome="failed")]
