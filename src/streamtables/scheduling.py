@@ -26,7 +26,7 @@ from streamtables.scheduler.durations import parse_duration
 from streamtables.scheduler.fuses import BLOWN, RELEASED
 from streamtables.scheduler.holds import namespace_of
 from streamtables.scheduler.service import Scheduler
-from streamtables.scheduler.stopping import CANCEL_SECONDS, Stopping, wait_until
+from streamtables.scheduler.stopping import CANCEL_SECONDS, Draining, Stopping, wait_until
 
 
 class Scheduling:
@@ -67,17 +67,45 @@ class Scheduling:
         reason: str = "paused by a user",
         *,
         namespace: str | None = None,
+        wait: bool = False,
+        timeout: float | None = None,
     ) -> StreamTable | None:
         """Stop refreshing a table, a namespace or, with neither, everything, until it is resumed.
 
-        A table that is paused by its name is not refreshed by hand either.
+        A table that is paused by its name is not refreshed by hand either.  With `wait` it returns
+        when none of these tables is being refreshed any more, in whichever process.
+
+        Raises:
+            TransientError: some still are after `timeout` seconds; the pause holds.
         """
         now = self._around.clock()
+        paused = None
         if name is not None and namespace is None:
             table = self._catalog.stream_table(name)
-            return self._catalog.set_state(table.id, "paused", reason, at=now)
-        self._catalog.put_pause(Pause(self._scope(name, namespace), reason, now))
-        return None
+            paused = self._catalog.set_state(table.id, "paused", reason, at=now)
+        else:
+            self._catalog.put_pause(Pause(self._scope(name, namespace), reason, now))
+        if wait:
+            self._wait_for_end(name, namespace, timeout)
+        return paused
+
+    def _wait_for_end(self, name: str | None, namespace: str | None, timeout: float | None) -> None:
+        """Wait until nothing runs of a table, a namespace or everything."""
+        covered = [
+            table
+            for table in self._catalog.stream_tables()
+            if name is None or table.name.lower() == name.lower()
+            if namespace is None or namespace_of(table.name) == namespace.lower()
+        ]
+        draining = Draining(self._around, self._with_parts(covered))
+        if not wait_until(draining.has_ended, timeout, self._around.sleep):
+            known = {table.id: table.name for table in covered}
+            names = sorted(known.get(key, key) for key in draining.running)
+            raise TransientError(
+                f"{len(names)} of the paused tables are still being refreshed after {timeout:g} s",
+                detail=f"They are: {', '.join(names)}.",
+                hint="The pause holds: wait again, or run cancel to stop them.",
+            )
 
     def resume(
         self, name: str | None = None, *, namespace: str | None = None

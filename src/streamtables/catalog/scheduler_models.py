@@ -24,6 +24,11 @@ def namespace_scope(namespace: str) -> str:
     return f"namespace:{namespace.lower()}"
 
 
+def pause_scopes(namespace: str) -> tuple[str, str]:
+    """Return the scopes of the pauses that concern the tables of a namespace."""
+    return EVERYTHING, namespace_scope(namespace)
+
+
 @dataclass(frozen=True)
 class Lease:
     """The right to lead, until it expires; `term` grows with each new leader."""

@@ -474,7 +474,13 @@ class Database(Protocol):
         options: Mapping[str, str] | None = None,
     ) -> AlterPlan: ...
     def pause(
-        self, name: str | None = None, reason: str = ..., *, namespace: str | None = None
+        self,
+        name: str | None = None,
+        reason: str = ...,
+        *,
+        namespace: str | None = None,
+        wait: bool = ...,
+        timeout: float | None = ...,
     ) -> object: ...
     def resume(self, name: str | None = None, *, namespace: str | None = None) -> object: ...
     def cancel(self, name: str | None = None) -> bool: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -34,7 +35,7 @@ from streamtables.refresh.recording import (
     SAME_ROWS,
     Recording,
 )
-from streamtables.refresh.results import Refresh
+from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.small_way import SmallRefresh
 from streamtables.refresh.spark_way import SparkRefresh
 from streamtables.refresh.stopwatch import Stopwatch
@@ -55,6 +56,8 @@ class RefreshOne:
     changes: SharedChanges
     around: Surroundings
     watch: Stopwatch = field(default_factory=Stopwatch)
+    scopes: Sequence[str] = ()
+    """The pauses that concern it; its own always does."""
     running: Running = field(init=False)
 
     def run(self) -> Refresh:
@@ -134,6 +137,10 @@ class RefreshOne:
             return recording.no_change(NOT_READ, began=False)
         choice = self._chosen(small, recording)
         recording.began()
+        # Whoever pauses it looks for what runs afterwards: one of the two sees the other.
+        paused = self.around.catalog.pause_of(self.task.table.id, self.scopes)
+        if paused is not None:
+            return recording.deferred(Reason("paused", f"it is paused: {paused}"), began=True)
         try:
             result = self._written(choice.decision, small, recording)
         except (HistoryGoneError, OtherColumns) as error:

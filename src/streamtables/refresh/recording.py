@@ -109,10 +109,13 @@ class Recording:
         self.around.catalog.finish_refresh(self.record, None)
         return self._answer(None)
 
-    def deferred(self, reason: Reason) -> Refresh:
+    def deferred(self, reason: Reason, *, began: bool = False) -> Refresh:
         """End because the table cannot move to these pins now."""
         self._end("deferred", mode="no-change", reason=reason)
-        self.around.catalog.record_no_change(self.record)
+        if began:
+            self.around.catalog.finish_refresh(self.record, None)
+        else:
+            self.around.catalog.record_no_change(self.record)
         return self._answer(None)
 
     def cancelled(self, error: RefreshCancelledError) -> Refresh:

@@ -64,6 +64,8 @@ class Round:
     tables: tuple[StreamTable, ...]
     full: frozenset[InputId] = frozenset()
     runner: Runner = one_by_one
+    scopes: Callable[[StreamTable], Sequence[str]] = lambda _: ()
+    """The pauses that concern each table; by hand only its own does."""
     standings: dict[InputId, Standing] = field(default_factory=dict)
     unmoved: dict[InputId, str] = field(default_factory=dict)
     cancelled: set[InputId] = field(default_factory=set)
@@ -140,7 +142,8 @@ class Round:
             self.unmoved[table.id] = blocked.text
             self.cancelled |= {table.id} if blocked.code == CANCELLED else set()
             return Recording(task, self.around, watch).deferred(blocked), task
-        result = RefreshOne(task, self.changes, self.around, watch).run()
+        scopes = self.scopes(table)
+        result = RefreshOne(task, self.changes, self.around, watch, scopes).run()
         self._note(table, task, result)
         return result, task
 
@@ -259,8 +262,8 @@ class Round:
             standing = found.standing if found else None
         if standing is not None:
             self.standings[table.id] = standing
-        if result.outcome in ("failed", "cancelled"):
-            self.unmoved[table.id] = result.error.message if result.error else "it failed"
+        if result.outcome in ("failed", "cancelled", "deferred"):
+            self.unmoved[table.id] = result.error.message if result.error else result.reason.text
             self.cancelled |= {table.id} if result.outcome == "cancelled" else set()
         elif standing is None or standing.base_frontier != task.base_frontier:
             self.unmoved[table.id] = "another process moved it elsewhere"

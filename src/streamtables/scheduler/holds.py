@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from streamtables.catalog.models import StreamTable
-from streamtables.catalog.scheduler_models import EVERYTHING, Rules, namespace_scope
+from streamtables.catalog.scheduler_models import EVERYTHING, Rules, pause_scopes
 from streamtables.positions import InputId
 from streamtables.scheduler.gates import Gate, WatermarkGroup, blocked_by_gate, blocked_by_watermark
 from streamtables.scheduler.options import TableOptions
@@ -66,6 +66,11 @@ def held_back(
     )
 
 
+def is_paused(table: StreamTable, rules: Rules) -> bool:
+    """Whether people have said that a table stands still."""
+    return table.state == "paused" or _by_pause(table, rules) is not None
+
+
 def _by_state(table: StreamTable) -> Hold | None:
     if table.state not in STOPPED:
         return None
@@ -73,7 +78,7 @@ def _by_state(table: StreamTable) -> Hold | None:
 
 
 def _by_pause(table: StreamTable, rules: Rules) -> Hold | None:
-    for scope in (EVERYTHING, namespace_scope(namespace_of(table.name))):
+    for scope in pause_scopes(namespace_of(table.name)):
         if (pause := rules.pauses.get(scope)) is not None:
             what = "everything" if scope == EVERYTHING else f"the {scope.replace(':', ' ')}"
             return Hold("paused", f"{what} is paused: {pause.reason}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import monotonic
 
-from streamtables.positions import RefreshId
+from streamtables.positions import InputId, RefreshId
 from streamtables.refresh.recover import recover
 from streamtables.refresh.surroundings import Surroundings
 
@@ -52,3 +52,19 @@ class Stopping:
     def told(self) -> str:
         """What still runs, for people."""
         return "a refresh" if len(self.running) == 1 else f"one of {len(self.running)} refreshes"
+
+
+@dataclass
+class Draining:
+    """Tables of which nothing more starts, and which of them are still being refreshed."""
+
+    around: Surroundings
+    tables: Collection[InputId]
+    running: frozenset[InputId] = frozenset()
+
+    def has_ended(self) -> bool:
+        """Whether nothing runs of them; what a dead process left is ended."""
+        recover(self.around)
+        found = {record.stream_table_id for record in self.around.catalog.running_refreshes()}
+        self.running = frozenset(found.intersection(self.tables))
+        return not self.running

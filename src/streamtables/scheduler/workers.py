@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -37,6 +37,8 @@ class Workers:
     settings: Settings
     jobs: Mapping[InputId, Job] = field(default_factory=dict)
     """What is known of the tables of the round; put here before it runs."""
+    may_start: Callable[[InputId], bool] = lambda _: True
+    """Asked right before each start, as people may say otherwise while a round runs."""
     no_more: NoMore = field(default_factory=NoMore)
     _pool: WorkerPool | None = None
     _queue: FairQueue = field(init=False)
@@ -53,7 +55,8 @@ class Workers:
     ) -> Mapping[InputId, Refresh]:
         """Refresh some tables, each after those of its inputs that are among them."""
         slots = min(self._queue.slots, len(tables))
-        hands = Hands(slots, self._opened().submit if slots > 1 else None, self._choose)
+        submit = self._opened().submit if slots > 1 else None
+        hands = Hands(slots, submit, self._choose, self.may_start)
         try:
             return run_graph(
                 tables, inputs, work=self._counted(work), hands=hands, stop=self.no_more

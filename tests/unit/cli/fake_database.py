@@ -198,9 +198,16 @@ class FakeDatabase:
         return SimpleNamespace(name=name, lines=[(name, "adds column x"), ("star", "follows")])
 
     def pause(
-        self, name: str | None = None, reason: str = "", *, namespace: str | None = None
+        self,
+        name: str | None = None,
+        reason: str = "",
+        *,
+        namespace: str | None = None,
+        wait: bool = False,
+        timeout: float | None = None,
     ) -> None:
-        self._record("pause", name, reason, namespace=namespace)
+        waits = {"wait": wait, "timeout": timeout} if wait else {}
+        self._record("pause", name, reason, namespace=namespace, **waits)
 
     def resume(self, name: str | None = None, *, namespace: str | None = None) -> None:
         self._record("resume", name, namespace=namespace)

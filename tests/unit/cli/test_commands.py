@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from streamtables.catalog.scheduler_models import Event
-from streamtables.errors import CommitConflictError, EnvironmentFaultError
+from streamtables.errors import CommitConflictError, EnvironmentFaultError, TransientError
 from streamtables.refresh.health import HealthFinding
 from streamtables.refresh.upkeep import Kept
 from tests.unit.cli.fake_database import (
@@ -228,6 +228,15 @@ def test_pause_and_resume_take_a_table_a_namespace_or_all(run, db, given, name, 
     assert db.asked("pause") == [((name, "month end"), {"namespace": namespace})]
     assert run("resume", *given).code == 0
     assert db.asked("resume") == [((name,), {"namespace": namespace})]
+
+
+def test_pause_waits_for_what_runs_where_it_is_told_to(run, db):
+    assert run("pause", "--all", "--wait", "--timeout", "60").code == 0
+    waits = {"namespace": None, "wait": True, "timeout": 60.0}
+    assert db.asked("pause") == [((None, "paused by a user"), waits)]
+    assert run("pause", "--all", "--timeout", "60").code == 2
+    db.error = TransientError("1 of the paused tables are still being refreshed")
+    assert run("pause", "--all", "--wait").code == 1
 
 
 @pytest.mark.parametrize("given", [[], ["totals", "--all"], ["totals", "--namespace", "sales"]])
