@@ -176,9 +176,18 @@ class Scheduling:
         self._catalog.open_gate(self._catalog.source(source).id)
 
     def set_watermark_group(
-        self, name: str, sources: Sequence[str], tolerance: str = "1 minute"
+        self,
+        name: str,
+        sources: Sequence[str],
+        tolerance: str = "1 minute",
+        *,
+        until: datetime | None = None,
     ) -> None:
-        """Have tables that read several of these sources wait until their watermarks are near."""
+        """Have tables that read several of these sources wait until their watermarks are near.
+
+        With `until`, tables that read any of them also wait until what they read is complete up to
+        that moment.
+        """
         check_name(name)
         found = tuple(dict.fromkeys(self._catalog.source(source).id for source in sources))
         if len(found) < 2:
@@ -187,7 +196,8 @@ class Scheduling:
                 hint="Name the sources that are to be read together.",
             )
         seconds = parse_duration(tolerance, "the tolerance")
-        self._catalog.put_group(SourceGroup(name, found, seconds))
+        reached = None if until is None else _in_utc(until)
+        self._catalog.put_group(SourceGroup(name, found, seconds, reached))
 
     def drop_watermark_group(self, name: str) -> None:
         """Let the tables of a group go on without waiting for each other's sources."""
@@ -196,9 +206,7 @@ class Scheduling:
 
     def set_watermark(self, source: str, moment: datetime) -> None:
         """Say up to which moment a source is complete."""
-        if moment.tzinfo is None:
-            raise ConfigError(f"the moment {moment} has no zone", hint="Give it one, such as UTC.")
-        self._catalog.set_watermark(self._catalog.source(source).id, moment.astimezone(UTC))
+        self._catalog.set_watermark(self._catalog.source(source).id, _in_utc(moment))
 
     # Looking
 
@@ -218,3 +226,9 @@ class Scheduling:
     def cluster_worker_summary(self) -> dict[str, object]:
         """Return the workers of the process that leads: how many, how busy."""
         return self._scheduler.workers()
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ConfigError(f"the moment {moment} has no zone", hint="Give it one, such as UTC.")
+    return moment.astimezone(UTC)

@@ -51,11 +51,15 @@ class SourceGate:
 
 @dataclass(frozen=True)
 class SourceGroup:
-    """Sources whose watermarks must be near each other before they are read together."""
+    """Sources whose watermarks must be near each other before they are read together.
+
+    With `until` each that is read must also be complete up to that moment.
+    """
 
     name: str
     sources: tuple[InputId, ...]
     tolerance_seconds: float
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,13 @@ from datetime import UTC, datetime
 from streamtables.catalog.models import StreamTable
 from streamtables.catalog.scheduler_models import EVERYTHING, Rules, pause_scopes
 from streamtables.positions import InputId
-from streamtables.scheduler.gates import Gate, WatermarkGroup, blocked_by_gate, blocked_by_watermark
+from streamtables.scheduler.gates import (
+    Gate,
+    WatermarkGroup,
+    blocked_by_gate,
+    blocked_by_watermark,
+    concerns,
+)
 from streamtables.scheduler.options import TableOptions
 from streamtables.scheduler.windows import ends_at, is_within
 
@@ -111,11 +117,11 @@ def _by_watermark(
     names: Mapping[InputId, str],
     watermarks: Callable[[], Mapping[InputId, datetime]],
 ) -> Hold | None:
-    concerned = [
-        WatermarkGroup(group.name, group.sources, group.tolerance_seconds)
+    groups = (
+        WatermarkGroup(group.name, group.sources, group.tolerance_seconds, group.until)
         for group in rules.groups
-        if len(facts.roots.intersection(group.sources)) > 1
-    ]
+    )
+    concerned = [group for group in groups if concerns(group, facts.roots)]
     if not concerned:
         return None
     blocked = blocked_by_watermark(facts.roots, concerned, watermarks(), names)

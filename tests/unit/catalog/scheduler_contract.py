@@ -65,7 +65,7 @@ class RulesContract:
         orders, lines = catalog.add_source(source("orders")), catalog.add_source(source("lines"))
         before = catalog.generation()
         gate = SourceGate(orders.id, "the load runs", START)
-        group = SourceGroup("shop", (orders.id, lines.id), 60.0)
+        group = SourceGroup("shop", (orders.id, lines.id), 60.0, until=at(3))
         pause = Pause(namespace_scope("Sales"), "month end", START)
         catalog.close_gate(gate)
         catalog.put_group(group)

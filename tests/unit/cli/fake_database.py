@@ -226,9 +226,15 @@ class FakeDatabase:
         self._record("set_watermark", source, moment)
 
     def set_watermark_group(
-        self, name: str, sources: Sequence[str], tolerance: str = "1 minute"
+        self,
+        name: str,
+        sources: Sequence[str],
+        tolerance: str = "1 minute",
+        *,
+        until: datetime | None = None,
     ) -> None:
-        self._record("set_watermark_group", name, list(sources), tolerance)
+        reached = {} if until is None else {"until": until}
+        self._record("set_watermark_group", name, list(sources), tolerance, **reached)
 
     def drop_watermark_group(self, name: str) -> None:
         self._record("drop_watermark_group", name)

@@ -305,6 +305,16 @@ def test_gates_and_watermarks(run, db):
     assert run("watermark", "drop-group", "shop").code == 0
 
 
+def test_a_watermark_group_may_have_a_time_to_reach(run, db):
+    given = ["watermark", "group", "close", "orders", "lines", "--until"]
+    result = run(*given, "2030-02-01T00:00+00:00")
+    assert (result.code, "complete up to 2030-02-01T00:00:00+00:00" in result.out) == (0, True)
+    until = datetime(2030, 2, 1, tzinfo=UTC)
+    asked = (("close", ["orders", "lines"], "1 minute"), {"until": until})
+    assert db.asked("set_watermark_group") == [asked]
+    assert run(*given, "tomorrow").code == 2
+
+
 def test_drop_cascades_only_on_request(run, db):
     run("drop", "totals")
     run("drop", "totals", "--cascade")
