@@ -32,4 +32,4 @@ def cancel(
         if was_cancelled:
             show_line(f"the {what} is cancelled" if name else "all that ran is cancelled")
         else:
-            show_line(f"no {what} was running; nothing is cancelled")
+            show_line(f"no {what} is running; nothing was cancelled")

@@ -251,7 +251,7 @@ def test_cancel_stops_one_refresh_or_all_and_says_where_nothing_ran(run, db):
     result = run("cancel", "totals")
     assert (result.code, result.out) == (
         0,
-        'no refresh of "totals" was running; nothing is cancelled\n',
+        'no refresh of "totals" is running; nothing was cancelled\n',
     )
     db.runs = True
     assert 'the refresh of "totals" is cancelled' in run("cancel", "totals").out
