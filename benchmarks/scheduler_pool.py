@@ -4,7 +4,7 @@
     python -m benchmarks.scheduler_pool --setup-ms 5
 
 A task waits, as a refresh waits for Spark.  `--setup-ms` is what a thread needs before its first
-task, such as a session of its own: threads that stay pay it once.
+task: threads that stay pay it once.  About two is what the first call to Spark takes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from time import perf_counter, sleep
 from benchmarks.machine import machine
 from benchmarks.options import positive
 from streamtables.scheduler.pool import WorkerPool
+from streamtables.scheduler.workers import CROSSOVER_SECONDS
 
 SLOTS = 4
 TASKS = {0.0: 2_000, 0.001: 1_000, 0.010: 200, 0.100: 40}
@@ -83,6 +84,7 @@ def _crossover(times: dict[float, tuple[float, float]]) -> None:
     if needless:
         print(f"From {1e3 * min(needless):g} ms on it costs less than {WORTH:.0%} of the time;")
     print(f"by the extra cost alone, from {1e3 * extra / WORTH:.1f} ms on.")
+    print(f"`auto` changes over at {1e3 * CROSSOVER_SECONDS:g} ms.")
 
 
 if __name__ == "__main__":

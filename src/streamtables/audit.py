@@ -26,9 +26,9 @@ C = TypeVar("C", bound=type)
 
 CHANGES = (
     "add_source", "drop_source", "create", "alter", "drop", "add_view", "drop_view",
-    "add_function", "register_function", "drop_function", "pause", "resume", "close_gate",
-    "open_gate", "set_watermark", "set_watermark_group", "drop_watermark_group", "repair",
-    "clear_caches", "publish", "unpublish", "subscribe", "unsubscribe",
+    "add_function", "register_function", "drop_function", "pause", "resume", "cancel",
+    "close_gate", "open_gate", "set_watermark", "set_watermark_group", "drop_watermark_group",
+    "repair", "clear_caches", "publish", "unpublish", "subscribe", "unsubscribe",
     "snapshot", "drop_snapshot", "restore_snapshot",
 )  # fmt: skip
 """The methods of an open warehouse that change what it is or does."""

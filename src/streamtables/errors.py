@@ -17,6 +17,7 @@
     ├── TransientError           commit conflict, lost connection; retried with back-off
     │   ├── CommitConflictError · AnotherLeaderError · RefreshTimeoutError
     │   ├── DeliveryError        a push did not arrive
+    │   ├── RefreshCancelledError  somebody asked that it stop; not a failure
     │   └── SparkGoneError       the Spark that was used has ended, or forgot the session
     ├── EnvironmentFaultError    the machine lacks something: Java, jars, rights, disk
     │   └── CatalogUnreadableError
@@ -304,6 +305,12 @@ class SparkGoneError(TransientError):
     """The Spark that a session belongs to has ended, or knows the session no more."""
 
     code = "ST-3005"
+
+
+class RefreshCancelledError(TransientError):
+    """Somebody asked that a refresh stop; its Spark jobs were cancelled."""
+
+    code = "ST-3006"
 
 
 class EnvironmentFaultError(StreamTablesError):

@@ -62,7 +62,9 @@ CaptureWish = Literal["auto", "triggers", "wal"]
 FunctionLanguage = Literal["sql", "python", "python-aggregate"]
 InputKind = Literal["source", "stream-table"]
 TableState = Literal["active", "paused", "suspended", "damaged", "needs-rebuild"]
-RefreshState = Literal["running", "applied", "no-change", "superseded", "deferred", "failed"]
+RefreshState = Literal[
+    "running", "applied", "no-change", "superseded", "deferred", "cancelled", "failed"
+]
 JsonValue = str | int | float | bool | None
 Options = Mapping[str, JsonValue]
 

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, delete, insert, select
+from sqlalchemy import Table, delete, insert, select, union_all
 
 from streamtables.catalog.definition_changes import DefinitionChanges
 from streamtables.catalog.scheduler_models import Pause, Rules, SourceGate, SourceGroup
 from streamtables.catalog.scheduler_schema import gates, pauses, watermark_groups, watermarks
+from streamtables.catalog.schema import stream_tables
 from streamtables.positions import InputId
 
 
@@ -57,6 +58,19 @@ class SchedulingRules(DefinitionChanges):
     def drop_pause(self, scope: str) -> bool:
         """End a pause; False when there was none."""
         return self._remove(pauses, "scope", scope)
+
+    def pause_of(self, table_id: InputId, scopes: Sequence[str]) -> str | None:
+        """Return why a table is paused, by itself or by one of the scopes; None where it is not.
+
+        One small statement, as it is asked before each start.
+        """
+        of_itself = select(stream_tables.c.state_reason.label("reason")).where(
+            stream_tables.c.id == table_id, stream_tables.c.state == "paused"
+        )
+        of_scopes = select(pauses.c.reason).where(pauses.c.scope.in_(list(scopes)))
+        with self._database.reading() as connection:
+            reasons = connection.execute(union_all(of_itself, of_scopes)).scalars().all()
+        return reasons[0] if reasons else None
 
     def watermarks(self, sources: Sequence[InputId]) -> Mapping[InputId, datetime]:
         """Return up to which moment sources are known to be complete, where they are."""

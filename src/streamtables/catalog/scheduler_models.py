@@ -24,6 +24,11 @@ def namespace_scope(namespace: str) -> str:
     return f"namespace:{namespace.lower()}"
 
 
+def pause_scopes(namespace: str) -> tuple[str, str]:
+    """Return the scopes of the pauses that concern the tables of a namespace."""
+    return EVERYTHING, namespace_scope(namespace)
+
+
 @dataclass(frozen=True)
 class Lease:
     """The right to lead, until it expires; `term` grows with each new leader."""
@@ -46,11 +51,15 @@ class SourceGate:
 
 @dataclass(frozen=True)
 class SourceGroup:
-    """Sources whose watermarks must be near each other before they are read together."""
+    """Sources whose watermarks must be near each other before they are read together.
+
+    With `until` each that is read must also be complete up to that moment.
+    """
 
     name: str
     sources: tuple[InputId, ...]
     tolerance_seconds: float
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ watermark_groups = Table(
     Column("name", Text, primary_key=True),
     Column("sources", names_text(), nullable=False),
     Column("tolerance_seconds", Double, nullable=False),
+    Column("until", UtcText),
 )
 
 watermarks = Table(

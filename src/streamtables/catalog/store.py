@@ -6,6 +6,7 @@
     changes_together.py     several stream tables in one transaction
     standings.py            where each stream table stands
     refresh_records.py      the history of refreshes
+    cancellations.py        refreshes that somebody asked to stop
     recent.py               what happened lately in all tables
     leases.py               who leads
     rules.py                what people say holds tables back
@@ -29,6 +30,7 @@ from typing import Self
 
 from sqlalchemy import select
 
+from streamtables.catalog.cancellations import Cancellations
 from streamtables.catalog.captures import Captures
 from streamtables.catalog.changes_together import TogetherChanges
 from streamtables.catalog.database import Database
@@ -64,6 +66,7 @@ class Catalog(
     TogetherChanges,
     Standings,
     RefreshRecords,
+    Cancellations,
     RecentActivity,
     Leases,
     Events,

@@ -18,6 +18,7 @@ from streamtables.cli.apply import apply
 from streamtables.cli.backup import backup, restore
 from streamtables.cli.bench import bench
 from streamtables.cli.caches import caches_clear, caches_status
+from streamtables.cli.cancel import cancel
 from streamtables.cli.contract import Connect
 from streamtables.cli.create import create
 from streamtables.cli.demo import demo
@@ -72,7 +73,7 @@ Command = Callable[..., None]
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Start": (demo, init, doctor, bench),
     "Define": (plan, apply, create, alter, drop, validate, sql),
-    "Keep fresh": (run, refresh, pause, resume, repair, maintain, backup, restore),
+    "Keep fresh": (run, refresh, cancel, pause, resume, repair, maintain, backup, restore),
     "Look": (status, top, serve, health, metrics, events, read, history, explain, verify),
 }
 WAL_COMMANDS: dict[str, Command] = {"status": wal_status}

@@ -42,12 +42,7 @@ def set_watermark(
     warehouse: Warehouse = None,
 ) -> None:
     """Say up to which moment a source is complete."""
-    try:
-        parsed = datetime.fromisoformat(moment)
-    except ValueError:
-        raise ConfigError(
-            f'"{moment}" is not a time', hint="Write it as 2030-01-31T06:00+00:00."
-        ) from None
+    parsed = _moment(moment)
     with opened(context, warehouse) as db:
         db.set_watermark(source, parsed)
     show_line(f'"{source}" is complete up to {parsed.isoformat()}')
@@ -62,12 +57,31 @@ def group(
     tolerance: Annotated[
         str, typer.Option(help="How far apart their watermarks may be.")
     ] = "1 minute",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            help="Wait also until they are complete up to this time, with its zone.",
+            metavar="TIME",
+            show_default=False,
+        ),
+    ] = None,
     warehouse: Warehouse = None,
 ) -> None:
-    """Have tables wait until the watermarks of several sources are near each other."""
+    """Have tables wait until the watermarks of several sources are near, or have reached a time."""
+    reached = None if until is None else _moment(until)
     with opened(context, warehouse) as db:
-        db.set_watermark_group(name, sources, tolerance)
-    show_line(f'group "{name}": {", ".join(sources)}, at most {tolerance} apart')
+        db.set_watermark_group(name, sources, tolerance, until=reached)
+    and_until = "" if reached is None else f", and complete up to {reached.isoformat()}"
+    show_line(f'group "{name}": {", ".join(sources)}, at most {tolerance} apart{and_until}')
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f'"{text}" is not a time', hint="Write it as 2030-01-31T06:00+00:00."
+        ) from None
 
 
 def drop_group(

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamtables.cli.invocation import Warehouse, opened
-from streamtables.cli.screen import show_line
+from streamtables.cli.screen import show_line, working
 from streamtables.errors import ConfigError
 
 _Name = Annotated[
@@ -27,12 +27,23 @@ def pause(
     namespace: _Namespace = None,
     everything: _All = False,
     reason: Annotated[str, typer.Option(help="Why, for those who look.")] = "paused by a user",
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Return when nothing of it is being refreshed.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="With --wait: for how many seconds at most.", show_default=False, min=0.0
+        ),
+    ] = None,
     warehouse: Warehouse = None,
 ) -> None:
     """Stop refreshing a stream table, a namespace or all. Rows stay readable."""
     what, again = _named(name, namespace, everything)
-    with opened(context, warehouse) as db:
-        db.pause(name, reason, namespace=namespace)
+    if timeout is not None and not wait:
+        raise ConfigError("--timeout needs --wait", hint="Add --wait, or leave --timeout out.")
+    with opened(context, warehouse) as db, working("waiting for what runs"):
+        db.pause(name, reason, namespace=namespace, wait=wait, timeout=timeout)
     show_line(f"{what} is paused; go on: streamtables resume {again}")
 
 

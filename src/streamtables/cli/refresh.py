@@ -50,7 +50,7 @@ def refresh(
         _show(done, steps=steps, as_json=as_json)
     if error:
         raise error
-    if any(result.outcome == "failed" for result in done):
+    if any(result.outcome in ("failed", "cancelled") for result in done):
         raise typer.Exit(BAD_ANSWER)
 
 

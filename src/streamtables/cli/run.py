@@ -57,7 +57,7 @@ def run(
         if once:
             done = db.tick()
             show_refreshes(done)
-            if any(result.outcome == "failed" for result in done):
+            if any(result.outcome in ("failed", "cancelled") for result in done):
                 raise typer.Exit(BAD_ANSWER)
             return
         show_line("keeping all stream tables fresh; Ctrl-C or SIGTERM ends it")

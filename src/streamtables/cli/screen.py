@@ -28,6 +28,7 @@ COLOURS = {
     "create": "green",
     "alter": "yellow",
     "deferred": "yellow",
+    "cancelled": "yellow",
     "full": "yellow",
     "paused": "yellow",
     "pending": "yellow",

@@ -67,7 +67,8 @@ REFRESH_FAILURES = _counter(
 REFRESHES_UNFINISHED = _counter(
     "refresh_unfinished_total",
     "outcome",
-    help="Refreshes that gave way: superseded by another process, or deferred to a later round.",
+    help="Refreshes that gave way: superseded by another process, deferred to a later round, or "
+    "cancelled by a person.",
 )
 ROWS_CHANGED = _counter(
     "rows_changed_total",

@@ -55,6 +55,7 @@ KINDS: dict[str, Kind] = {
     ),
     "push-recovered": Kind(logging.INFO, "publication"),
     "failed": Kind(logging.WARNING, sentence="a refresh failed and is tried again"),
+    "cancelled": Kind(logging.INFO),
     "recovered": Kind(logging.INFO),
     "held": Kind(logging.INFO),
     "released": Kind(logging.INFO),

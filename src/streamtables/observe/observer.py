@@ -62,7 +62,7 @@ class Observer:
         # A counter that first shows up above 0 has not grown to those who compute its increase.
         for result in ("equal", "different"):
             self.counts.add(metric.VERIFICATIONS, result, by=0)
-        for outcome in ("superseded", "deferred"):
+        for outcome in ("superseded", "deferred", "cancelled"):
             self.counts.add(metric.REFRESHES_UNFINISHED, outcome, by=0)
         for kind in (*KINDS, OTHER):
             self.counts.add(metric.EVENTS, kind, by=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -13,11 +14,14 @@ from streamtables.errors import (
     CommitConflictError,
     HistoryGoneError,
     InternalError,
+    RefreshCancelledError,
     StreamTablesError,
     TableDamagedError,
 )
 from streamtables.fail_points import reach
 from streamtables.observe.logs import about
+from streamtables.refresh.adopt import reconciled
+from streamtables.refresh.cancelling import Running
 from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
@@ -32,7 +36,7 @@ from streamtables.refresh.recording import (
     SAME_ROWS,
     Recording,
 )
-from streamtables.refresh.results import Refresh
+from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.small_way import SmallRefresh
 from streamtables.refresh.spark_way import SparkRefresh
 from streamtables.refresh.stopwatch import Stopwatch
@@ -53,6 +57,9 @@ class RefreshOne:
     changes: SharedChanges
     around: Surroundings
     watch: Stopwatch = field(default_factory=Stopwatch)
+    scopes: Sequence[str] = ()
+    """The pauses that concern it; its own always does."""
+    running: Running = field(init=False)
 
     def run(self) -> Refresh:
         """Refresh the table; an error is part of the answer, and is recorded."""
@@ -64,10 +71,19 @@ class RefreshOne:
         if self._is_current:
             return recording.no_change(NOTHING_CHANGED, began=False)
         seconds = self.around.settings.refresh_timeout_seconds
-        tag = self.task.refresh_id
+        tag, name = self.task.refresh_id, self.task.table.name
+
+        def cancel() -> None:
+            self.around.sessions.cancel(tag)
+
         try:
-            with deadline(seconds, lambda: self.around.sessions.cancel(tag), self.task.table.name):
+            with (
+                self.around.cancels.watching(tag, name, cancel) as self.running,
+                deadline(seconds, cancel, name),
+            ):
                 result = self._refreshed(recording)
+        except RefreshCancelledError as error:
+            return self._cancelled(recording, error)
         except CommitConflictError:
             return recording.superseded(OVERTAKEN)
         except StreamTablesError as error:
@@ -86,6 +102,15 @@ class RefreshOne:
         if result.mode == "full":
             self._prepare()
         return result
+
+    def _cancelled(self, recording: Recording, error: RefreshCancelledError) -> Refresh:
+        """End as somebody wished; a commit that was made before is kept and recorded."""
+        with suppress(StreamTablesError):
+            task, now = self.task, self.around.clock()
+            found = reconciled(task.table, task.standing, self.around.catalog, now)
+            if found is not None and found.standing.refresh_id == task.refresh_id:
+                return recording.came_too_late(found.standing)
+        return recording.cancelled(error)
 
     def _prepare(self) -> None:
         """Make ready what the next refresh will ask for."""
@@ -115,11 +140,17 @@ class RefreshOne:
             return recording.no_change(NOT_READ, began=False)
         choice = self._chosen(small, recording)
         recording.began()
+        # Whoever pauses it looks for what runs afterwards: one of the two sees the other.
+        paused = self.around.catalog.pause_of(self.task.table.id, self.scopes)
+        if paused is not None:
+            return recording.deferred(Reason("paused", f"it is paused: {paused}"), began=True)
         try:
             result = self._written(choice.decision, small, recording)
         except (HistoryGoneError, OtherColumns) as error:
             if choice.decision.mode == "full":
                 raise
+            # Not where it was cancelled, which can look like files that cannot be read.
+            self.running.check()
             self._need_rebuild(error)
             choice = self._chosen(None, recording)
             result = self._written(choice.decision, None, recording)
@@ -202,5 +233,6 @@ class RefreshOne:
                 return WholeRefresh(self.task, self.around, self.watch).run()
             return SmallRefresh(self.task, small, self.around, self.watch, recording.notes).run()
         except NotSmall as declined:
+            self.running.check()
             recording.notes.append(f"the result goes through Spark: {declined.reason}")
             return spark.differential()

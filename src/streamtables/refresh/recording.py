@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from streamtables.catalog.models import RefreshRecord, Standing
 from streamtables.catalog.scheduler_models import Event
 from streamtables.engine.outcomes import Applied
-from streamtables.errors import StreamTablesError
+from streamtables.errors import RefreshCancelledError, StreamTablesError
 from streamtables.fail_points import reach
 from streamtables.positions import Frontier, Version
 from streamtables.refresh.decide import Decision
@@ -24,6 +24,8 @@ NOT_READ = Reason("no-effect", "the changes do not touch what the query reads")
 NO_EFFECT = Reason("no-effect", "the changes leave the result as it is")
 SAME_ROWS = Reason("same-rows", "the altered query gives the rows that are stored")
 FELL_BACK = "fell-back-to-full"
+CANCELLED = "cancelled"
+"""The reason of a refresh that somebody stopped, and of those that wait for it."""
 OVERTAKEN = Reason("superseded", "another process refreshed the table first; its rows were adopted")
 
 
@@ -107,11 +109,29 @@ class Recording:
         self.around.catalog.finish_refresh(self.record, None)
         return self._answer(None)
 
-    def deferred(self, reason: Reason) -> Refresh:
+    def deferred(self, reason: Reason, *, began: bool = False) -> Refresh:
         """End because the table cannot move to these pins now."""
         self._end("deferred", mode="no-change", reason=reason)
-        self.around.catalog.record_no_change(self.record)
+        if began:
+            self.around.catalog.finish_refresh(self.record, None)
+        else:
+            self.around.catalog.record_no_change(self.record)
         return self._answer(None)
+
+    def cancelled(self, error: RefreshCancelledError) -> Refresh:
+        """End because somebody asked for it; the table stays where it was."""
+        reason = Reason(CANCELLED, error.message)
+        self._end("cancelled", mode=self.record.mode or "differential", reason=reason)
+        self.around.catalog.finish_refresh(self.record, None)
+        return self._answer(None, error)
+
+    def came_too_late(self, standing: Standing) -> Refresh:
+        """End with a commit of ours that was made before somebody's wish to stop was heard."""
+        self.notes.append("somebody asked that it stop, and the commit was made already")
+        self._end("applied")
+        # Whoever found the commit has recorded where the table stands.
+        self.around.catalog.finish_refresh(self.record, None)
+        return self._answer(standing.version)
 
     def failed(self, error: StreamTablesError) -> Refresh:
         """End with an error; the table stays where it was."""

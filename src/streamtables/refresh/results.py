@@ -10,7 +10,7 @@ from streamtables.errors import StreamTablesError
 from streamtables.positions import Frontier
 
 Mode = Literal["full", "differential", "no-change"]
-Outcome = Literal["applied", "no-change", "superseded", "deferred", "failed"]
+Outcome = Literal["applied", "no-change", "superseded", "deferred", "cancelled", "failed"]
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.altering.learned import carry_learned
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import RefreshOne
-from streamtables.refresh.recording import NOTHING_CHANGED, Recording
+from streamtables.refresh.recording import CANCELLED, NOTHING_CHANGED, Recording
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.sighting import Sighting
 from streamtables.refresh.stopwatch import Stopwatch
@@ -64,8 +64,12 @@ class Round:
     tables: tuple[StreamTable, ...]
     full: frozenset[InputId] = frozenset()
     runner: Runner = one_by_one
+    scopes: Callable[[StreamTable], Sequence[str]] = lambda _: ()
+    """The pauses that concern each table; by hand only its own does."""
     standings: dict[InputId, Standing] = field(default_factory=dict)
     unmoved: dict[InputId, str] = field(default_factory=dict)
+    cancelled: set[InputId] = field(default_factory=set)
+    """Tables whose refresh somebody stopped, and those that wait for them."""
     sighting: Sighting = field(init=False)
     changes: SharedChanges = field(init=False)
 
@@ -136,8 +140,10 @@ class Round:
             return Recording(task, self.around, watch).failed(error), task
         if blocked is not None:
             self.unmoved[table.id] = blocked.text
+            self.cancelled |= {table.id} if blocked.code == CANCELLED else set()
             return Recording(task, self.around, watch).deferred(blocked), task
-        result = RefreshOne(task, self.changes, self.around, watch).run()
+        scopes = self.scopes(table)
+        result = RefreshOne(task, self.changes, self.around, watch, scopes).run()
         self._note(table, task, result)
         return result, task
 
@@ -199,7 +205,8 @@ class Round:
         for item in table.inputs:
             if item.id in self.unmoved:
                 name = self.snapshot.stream_tables[item.id].name
-                return Reason("upstream", f'"{name}" did not move: {self.unmoved[item.id]}')
+                code = CANCELLED if item.id in self.cancelled else "upstream"
+                return Reason(code, f'"{name}" did not move: {self.unmoved[item.id]}')
             if self._is_altered(item):
                 name = self.snapshot.stream_tables[item.id].name
                 return Reason("upstream", f'"{name}" was altered and is not refreshed yet')
@@ -255,8 +262,9 @@ class Round:
             standing = found.standing if found else None
         if standing is not None:
             self.standings[table.id] = standing
-        if result.outcome == "failed":
-            self.unmoved[table.id] = result.error.message if result.error else "it failed"
+        if result.outcome in ("failed", "cancelled", "deferred"):
+            self.unmoved[table.id] = result.error.message if result.error else result.reason.text
+            self.cancelled |= {table.id} if result.outcome == "cancelled" else set()
         elif standing is None or standing.base_frontier != task.base_frontier:
             self.unmoved[table.id] = "another process moved it elsewhere"
         elif result.mode == "full" and result.outcome == "applied":

@@ -14,6 +14,7 @@ from streamtables.catalog.store import Catalog
 from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
 from streamtables.observe.observer import Observer
+from streamtables.refresh.cancelling import CancelWatch
 from streamtables.refresh.costs import CostBook
 from streamtables.refresh.limits import limits_of
 from streamtables.refresh.past_book import PastBook
@@ -48,12 +49,14 @@ class Surroundings:
     costs: CostBook = field(init=False)
     writes: PastBook[Written] = field(init=False)
     upkeep: Upkeep = field(init=False)
+    cancels: CancelWatch = field(init=False)
     staging: str = ""
     """The folder in which a written batch rests, where it does."""
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
     def __post_init__(self) -> None:
+        self.cancels = CancelWatch(self.catalog.cancellations)
         self.costs = CostBook(self.settings.cost_cache_capacity)
         self.writes = PastBook(self.settings.cost_cache_capacity, written_by)
         self.upkeep = Upkeep(

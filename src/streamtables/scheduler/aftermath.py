@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import StreamTablesError, TableDamagedError
 from streamtables.positions import InputId
+from streamtables.refresh.recording import CANCELLED
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
@@ -43,6 +44,9 @@ class Aftermath:
                 continue
             if result.outcome == "failed" and result.error is not None:
                 happened.append(self._failed(entry, result.error, now))
+            elif result.reason.code == CANCELLED:
+                self.book.let_be(key, self.started, now)
+                happened += self._stopped(entry, result, now)
             elif result.outcome == "deferred":
                 entry.not_before = now + timedelta(seconds=DEFERRED_SECONDS)
                 happened += self._deferred(entry, result, now)
@@ -50,6 +54,12 @@ class Aftermath:
                 entry.last_started = self.started
                 happened += self._went_well(entry, result, now)
         return happened
+
+    def _stopped(self, entry: Entry, result: Refresh, now: datetime) -> list[Event]:
+        """Tell who stopped a table; one that reads it is told as any that waits."""
+        if result.outcome == "deferred":
+            return self._deferred(entry, result, now)
+        return [Event(now, "cancelled", result.reason.text, entry.table.id, entry.table.name)]
 
     def _deferred(self, entry: Entry, result: Refresh, now: datetime) -> list[Event]:
         """Tell once that a table could not move, until it does."""
@@ -78,7 +88,7 @@ class Aftermath:
         if entry.failures:
             text = f"it works again after {entry.failures} failed refreshes"
             happened.append(Event(now, "recovered", text, table.id, table.name))
-        entry.failures, entry.not_before = 0, None
+        entry.failures, entry.not_before, entry.let_be = 0, None, None
         entry.said -= {"deferred", "skipped"}
         if result.outcome == "applied":
             entry.typical_seconds = (

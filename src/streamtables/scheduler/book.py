@@ -162,8 +162,24 @@ class Book:
             if key in self.resting:
                 entry.last_started = self.last_start(key)
                 self.schedule(key, now)
-            if entry.follows_changes and entry.runs_by_itself:
+            if entry.follows_changes and entry.runs_by_itself and not self._is_let_be(entry):
                 self.following.add(key)
+
+    def let_be(self, key: InputId, started: datetime, now: datetime) -> None:
+        """Note that somebody stopped a table: it waits for its next time, or the next change."""
+        entry = self.entries[key]
+        entry.last_started, entry.not_before = started, None
+        entry.last_started = passed_over(entry.timing, now)
+        entry.let_be = self._positions_of(entry)
+        self.following.discard(key)
+
+    def _is_let_be(self, entry: Entry) -> bool:
+        if entry.let_be is not None and entry.let_be != self._positions_of(entry):
+            entry.let_be = None
+        return entry.let_be is not None
+
+    def _positions_of(self, entry: Entry) -> dict[InputId, Version]:
+        return {root: self.positions[root] for root in entry.roots if root in self.positions}
 
     def pass_over(self, key: InputId, now: datetime) -> None:
         """Note that a table was due and lacks nothing: its time counts from now on."""
@@ -257,3 +273,4 @@ def _carry_over(entry: Entry, last: Entry, last_start: datetime | None) -> None:
     entry.freshness, entry.typical_seconds = last.freshness, last.typical_seconds
     if last.table.altered_at == entry.table.altered_at:
         entry.failures, entry.not_before = last.failures, last.not_before
+        entry.let_be = last.let_be

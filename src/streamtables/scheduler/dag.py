@@ -17,7 +17,7 @@ from streamtables.catalog.dependencies import find_cycle
 from streamtables.errors import CycleError, InUseError, NotFoundError
 from streamtables.positions import InputId
 from streamtables.scheduler.dag_edit import Edit
-from streamtables.scheduler.dag_rows import Row, pack, positions_in
+from streamtables.scheduler.dag_rows import Row, pack, pack_in_order, positions_in
 from streamtables.scheduler.shared_map import SharedMap
 
 _EMPTY_POSITIONS = 256
@@ -41,7 +41,10 @@ class Dag:
         """Return the dag of all tables, given with their direct inputs."""
         if (path := find_cycle(edges)) is not None:
             raise _cycle(path)
-        rows = pack(edges)
+        return cls._of(pack(edges))
+
+    @classmethod
+    def _of(cls, rows: Mapping[InputId, Row]) -> Dag:
         names = {row.position: node for node, row in rows.items()}
         return cls(SharedMap(rows), SharedMap(names), len(rows))
 
@@ -140,8 +143,13 @@ class Dag:
         return self._width - len(self) > max(_EMPTY_POSITIONS, len(self))
 
     def repacked(self) -> Dag:
-        """Return the same dag, built anew at positions without gaps."""
-        return Dag.build({node: row.inputs for node, row in self._rows.items() if row.level})
+        """Return the same dag, built anew at positions without gaps.
+
+        The order of the tables is known, and that there is no cycle: neither is looked for again.
+        Threads that look at this dag meanwhile go first.
+        """
+        edges = {node: row.inputs for node, row in self._rows.items() if row.level}
+        return Dag._of(pack_in_order(edges, self.order, gently=True))
 
     @cached_property
     def _levels(self) -> tuple[tuple[InputId, ...], ...]:

@@ -46,6 +46,8 @@ class Hands:
     submit: Submit | None = None
     """Needed for more than one slot."""
     choose: Choose = first_ready
+    may_start: Callable[[InputId], bool] = lambda _: True
+    """Asked right before a node starts; one that may not is left out, with all that reads it."""
 
     def __post_init__(self) -> None:
         if self.slots < 1 or (self.slots > 1 and self.submit is None):
@@ -64,12 +66,13 @@ def run_graph(
 
     `nodes` lists each after its inputs; inputs that are not listed count as done.  Once `stop` is
     set no node starts.  Those that have not started are missing in the answer, and so are those
-    that `choose` leaves while nothing runs.  What `work` raises is raised here, once nothing runs.
+    that may not start, with all that read them, and those that `choose` leaves while nothing runs.
+    What `work` raises is raised here, once nothing runs.
     """
     needed = _needed(nodes, inputs)
     stop = stop or Event()
     if hands.slots == 1 or hands.submit is None:
-        return _one_by_one(nodes, work, stop)
+        return _one_by_one(needed, work, hands, stop)
     done = _Dispatch(nodes, needed, work, hands.submit).run(hands, stop)
     return {node: done[node] for node in nodes if node in done}
 
@@ -89,13 +92,17 @@ def _needed(
 
 
 def _one_by_one(
-    nodes: Sequence[InputId], work: Callable[[InputId], R], stop: Event
+    needed: Mapping[InputId, set[InputId]],
+    work: Callable[[InputId], R],
+    hands: Hands,
+    stop: Event,
 ) -> dict[InputId, R]:
     done: dict[InputId, R] = {}
-    for node in nodes:
+    for node, inputs in needed.items():
         if stop.is_set():
             break
-        done[node] = work(node)
+        if inputs <= done.keys() and hands.may_start(node):
+            done[node] = work(node)
     return done
 
 
@@ -136,12 +143,14 @@ class _Dispatch(Generic[R]):
             node = hands.choose(tuple(self._ready), tuple(self._running))
             if node is None:
                 return
-            self._start(node)
+            if node not in self._ready:
+                raise InternalError(f'"{node}" was chosen, which is not ready')
+            self._ready.remove(node)
+            # What reads a node that is left out never gets ready.
+            if hands.may_start(node):
+                self._start(node)
 
     def _start(self, node: InputId) -> None:
-        if node not in self._ready:
-            raise InternalError(f'"{node}" was chosen, which is not ready')
-        self._ready.remove(node)
         self._running[node] = self._submit(lambda: self._work(node))
 
     def _take_ended(self, ended: Iterable[Future[R]]) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 
 from streamtables.catalog.models import StreamTable
-from streamtables.positions import InputId
+from streamtables.positions import InputId, Version
 from streamtables.scheduler.due import Timing, next_due
 from streamtables.scheduler.freshness import Judgement
 from streamtables.scheduler.holds import STOPPED, Hold
@@ -33,6 +33,8 @@ class Entry:
 
     At first it counts as skipped: that it lacks nothing is told of a table that was refreshed.
     """
+    let_be: dict[InputId, Version] | None = None
+    """Where its sources stood when somebody stopped it; no change before them starts it again."""
     freshness: Judgement = "ok"
     typical_seconds: float = 0.0
     waits_for_time: bool | None = None

@@ -2,7 +2,7 @@
 
 A gate is closed by hand while a source must not be read, such as during a load.  A watermark is
 the moment up to which a source is complete; sources of a group are read together only while their
-watermarks lie close to each other.
+watermarks lie close to each other, and only once they have reached a time, where the group has one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ class Gate:
 
 @dataclass(frozen=True)
 class WatermarkGroup:
-    """Sources that belong together, and by how much their watermarks may differ."""
+    """Sources that belong together: how far apart they may be, and what they must reach."""
 
     name: str
     sources: tuple[InputId, ...]
     tolerance_seconds: float
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,40 @@ def blocked_by_watermark(
     watermarks: Watermarks,
     names: Mapping[InputId, str] | None = None,
 ) -> Blocked | None:
-    """Return the first group whose sources do not stand close enough for a table to read them.
+    """Return the first group whose sources have not come far or close enough for a table.
 
-    A table that reads fewer than two sources of a group does not wait for the others.  `names` are
-    what the reason calls the sources by.
+    A table waits for those sources of a group that it reads, and for no others.  `names` are what
+    the reason calls the sources by.
     """
     for group in groups:
         read = [source for source in group.sources if source in roots]
+        if reason := _short_of(read, group.until, watermarks, names or {}):
+            return Blocked(group.name, reason)
         if len(read) > 1 and (reason := _apart(read, group, watermarks, names or {})):
             return Blocked(group.name, reason)
     return None
+
+
+def concerns(group: WatermarkGroup, roots: Collection[InputId]) -> bool:
+    """Whether a group can hold back a table that stands on some sources."""
+    return len(set(group.sources).intersection(roots)) > (0 if group.until else 1)
+
+
+def _short_of(
+    sources: list[InputId],
+    until: datetime | None,
+    watermarks: Watermarks,
+    names: Mapping[InputId, str],
+) -> str:
+    """Return which source has not reached a time, or nothing."""
+    if until is None:
+        return ""
+    for source in sources:
+        at = watermarks.get(source)
+        if at is None or at < until:
+            far = "has no watermark yet" if at is None else f"is complete up to {_shown(at)}"
+            return f'source "{names.get(source, source)}" {far}; {_shown(until)} is waited for'
+    return ""
 
 
 def _apart(

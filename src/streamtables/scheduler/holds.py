@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from streamtables.catalog.models import StreamTable
-from streamtables.catalog.scheduler_models import EVERYTHING, Rules, namespace_scope
+from streamtables.catalog.scheduler_models import EVERYTHING, Rules, pause_scopes
 from streamtables.positions import InputId
-from streamtables.scheduler.gates import Gate, WatermarkGroup, blocked_by_gate, blocked_by_watermark
+from streamtables.scheduler.gates import (
+    Gate,
+    WatermarkGroup,
+    blocked_by_gate,
+    blocked_by_watermark,
+    concerns,
+)
 from streamtables.scheduler.options import TableOptions
 from streamtables.scheduler.windows import ends_at, is_within
 
@@ -66,6 +72,11 @@ def held_back(
     )
 
 
+def is_paused(table: StreamTable, rules: Rules) -> bool:
+    """Whether people have said that a table stands still."""
+    return table.state == "paused" or _by_pause(table, rules) is not None
+
+
 def _by_state(table: StreamTable) -> Hold | None:
     if table.state not in STOPPED:
         return None
@@ -73,7 +84,7 @@ def _by_state(table: StreamTable) -> Hold | None:
 
 
 def _by_pause(table: StreamTable, rules: Rules) -> Hold | None:
-    for scope in (EVERYTHING, namespace_scope(namespace_of(table.name))):
+    for scope in pause_scopes(namespace_of(table.name)):
         if (pause := rules.pauses.get(scope)) is not None:
             what = "everything" if scope == EVERYTHING else f"the {scope.replace(':', ' ')}"
             return Hold("paused", f"{what} is paused: {pause.reason}")
@@ -106,11 +117,11 @@ def _by_watermark(
     names: Mapping[InputId, str],
     watermarks: Callable[[], Mapping[InputId, datetime]],
 ) -> Hold | None:
-    concerned = [
-        WatermarkGroup(group.name, group.sources, group.tolerance_seconds)
+    groups = (
+        WatermarkGroup(group.name, group.sources, group.tolerance_seconds, group.until)
         for group in rules.groups
-        if len(facts.roots.intersection(group.sources)) > 1
-    ]
+    )
+    concerned = [group for group in groups if concerns(group, facts.roots)]
     if not concerned:
         return None
     blocked = blocked_by_watermark(facts.roots, concerned, watermarks(), names)

@@ -11,6 +11,7 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.upkeep import Kept
 from streamtables.scheduler.book import Book
+from streamtables.scheduler.holds import is_paused
 
 EVERY = timedelta(minutes=10)
 
@@ -64,6 +65,8 @@ class Housekeeping:
         """Return a table that has had many commits since it was last looked at."""
         while self._turn:
             table = self._turn.pop()
+            if isinstance(table, StreamTable) and is_paused(table, book.rules):
+                continue
             version = book.version_of(table.id)
             if version is not None and self.around.upkeep.wants(table.id, version):
                 return table

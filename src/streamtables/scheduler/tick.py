@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from time import perf_counter
 
 from streamtables.catalog.models import Source, StreamTable
-from streamtables.catalog.scheduler_models import Event, Lease
+from streamtables.catalog.scheduler_models import Event, Lease, pause_scopes
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Version
 from streamtables.publish.courier import Courier
@@ -229,7 +229,8 @@ class Ticker:
         wanted = [known[key] for key in chosen if key in known]
         tables = with_ancestors(snapshot, wanted)
         self.workers.jobs = {table.id: _job(table, book, now) for table in tables}
-        round_ = Round(self.around, snapshot, tables, runner=self.workers)
+        self.workers.may_start = self._may_start
+        round_ = Round(self.around, snapshot, tables, runner=self.workers, scopes=_scopes)
         results = round_.run()
         self.change_reads += round_.changes.reads
         book.standings.update(round_.standings)
@@ -241,8 +242,17 @@ class Ticker:
             book.schedule(key, now)
         return results
 
+    def _may_start(self, key: InputId) -> bool:
+        """Whether nobody has paused a table since the round began."""
+        scopes = pause_scopes(self.workers.jobs[key].namespace)
+        return self.around.catalog.pause_of(key, scopes) is None
+
     def _happened(self, table: StreamTable, at: datetime, kind: str, text: str) -> None:
         self.happened.append(Event(at, kind, text, table.id, table.name))
+
+
+def _scopes(table: StreamTable) -> tuple[str, ...]:
+    return pause_scopes(namespace_of(table.name))
 
 
 def _job(table: StreamTable, book: Book, now: datetime) -> Job:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from threading import Lock
 
 from streamtables.positions import InputId
@@ -22,12 +23,38 @@ PER_TASK = 16
 """How many refreshes run at a time where each has a thread of its own."""
 
 
-def pool_size(setting: str) -> int:
-    """Return how many threads stay; 0 is one per task.
+CROSSOVER_SECONDS = 0.085
+"""From this length of a refresh on, `auto` starts a thread for each.
+
+`python -m benchmarks.scheduler_pool --setup-ms 2` found that from here on a new thread per task
+costs less than 5 % of the time.  Two milliseconds is what a new thread waits for its first call to
+Spark.  Both were taken on two cores with other work beside it; a quiet machine finds less.
+"""
+
+
+def auto_slots() -> int:
+    """Return how many refreshes run at a time where nobody says.
 
     Much of a small refresh is planning and waiting, so two per core keep the cores busy.
     """
-    return min(16, 2 * (os.cpu_count() or 1)) if setting == AUTO else int(setting)
+    return min(16, 2 * (os.cpu_count() or 1))
+
+
+def pool_size(setting: str, typical_seconds: float | None = None) -> int:
+    """Return how many threads stay; 0 is one per task.
+
+    `typical_seconds` is what a refresh of the round takes; None where that is not known yet.
+    """
+    if setting != AUTO:
+        return int(setting)
+    is_long = typical_seconds is not None and typical_seconds >= CROSSOVER_SECONDS
+    return 0 if is_long else auto_slots()
+
+
+def typical_seconds(jobs: Iterable[Job]) -> float | None:
+    """Return what half of the tables take longer than, of those that were refreshed before."""
+    known = [job.cost_seconds for job in jobs if job.cost_seconds > 0]
+    return median(known) if known else None
 
 
 @dataclass
@@ -37,14 +64,18 @@ class Workers:
     settings: Settings
     jobs: Mapping[InputId, Job] = field(default_factory=dict)
     """What is known of the tables of the round; put here before it runs."""
+    may_start: Callable[[InputId], bool] = lambda _: True
+    """Asked right before each start, as people may say otherwise while a round runs."""
     no_more: NoMore = field(default_factory=NoMore)
-    _pool: WorkerPool | None = None
+    _pools: dict[int, WorkerPool] = field(default_factory=dict)
+    """By the number of threads that stay."""
     _queue: FairQueue = field(init=False)
     _waiting: Counter[str] = field(default_factory=Counter)
     _running: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
+        # Unknown tables stay below the crossover: with `auto` as many run at a time either way.
         size = pool_size(self.settings.worker_pool_size)
         self._queue = FairQueue(size or PER_TASK, check_quotas(self.settings.worker_quotas))
 
@@ -53,7 +84,8 @@ class Workers:
     ) -> Mapping[InputId, Refresh]:
         """Refresh some tables, each after those of its inputs that are among them."""
         slots = min(self._queue.slots, len(tables))
-        hands = Hands(slots, self._opened().submit if slots > 1 else None, self._choose)
+        submit = self._opened().submit if slots > 1 else None
+        hands = Hands(slots, submit, self._choose, self.may_start)
         try:
             return run_graph(
                 tables, inputs, work=self._counted(work), hands=hands, stop=self.no_more
@@ -84,26 +116,28 @@ class Workers:
 
     def summary(self) -> dict[str, object]:
         """Return how many workers there are and how busy they are."""
-        pool = self._pool
+        pools = list(self._pools.values())
+        idle = sum(pool.idle_seconds_total for pool in pools)
         return {
             "worker_pool_size": self.settings.worker_pool_size,
             "slots": self._queue.slots,
             "running": sum(self._running.values()),
             "parallel_queue_depth": sum(self._waiting.values()),
-            "worker_idle_seconds_total": round(pool.idle_seconds_total, 3) if pool else 0.0,
-            "spawned_total": pool.spawned_total if pool else 0,
+            "worker_idle_seconds_total": round(idle, 3) if pools else 0.0,
+            "spawned_total": sum(pool.spawned_total for pool in pools),
         }
 
     def close(self) -> None:
         """Wait for what runs, and let the threads go."""
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
 
     def _opened(self) -> WorkerPool:
-        if self._pool is None:
-            self._pool = WorkerPool(pool_size(self.settings.worker_pool_size))
-        return self._pool
+        size = pool_size(self.settings.worker_pool_size, typical_seconds(self.jobs.values()))
+        if size not in self._pools:
+            self._pools[size] = WorkerPool(size)
+        return self._pools[size]
 
     def _choose(self, ready: Sequence[InputId], running: Collection[InputId]) -> InputId | None:
         waiting = [self.jobs[key] for key in ready]

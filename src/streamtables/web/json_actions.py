@@ -83,6 +83,14 @@ def verify(here: Here, name: Name) -> Job:
     return here.jobs.start("verify", _known(here.db, name), work)
 
 
+@routes.post("/cancel/{name}")
+def cancel(here: Here, name: Name) -> Done:
+    """Stop the refresh of a table that runs; `done` is false where none did."""
+    done = here.db.cancel(name)
+    here.facts.forget()
+    return Done(done=done)
+
+
 @routes.post("/pause")
 def pause(here: Here, what: Annotated[PauseRequest | None, Body()] = None) -> Done:
     """Stop refreshing a table, a namespace or everything."""

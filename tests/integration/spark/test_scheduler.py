@@ -177,6 +177,24 @@ def test_a_table_that_cannot_go_on_is_suspended_and_the_others_run(
     assert_equal_to_query(db, "reader")
 
 
+def test_a_table_waits_until_its_sources_have_reached_a_time(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("revenue", REVENUE, schedule="1 minute")
+    db.tick()
+    change(shop)
+    until = clock.now + timedelta(days=1)
+    db.set_watermark_group("close", ["orders", "customers"], until=until)
+    for source in ("orders", "customers"):
+        clock.forward(60)
+        assert db.tick() == []
+        assert f'source "{source}"' in db.events("revenue")[0].text
+        db.set_watermark(source, until)
+    clock.forward(60)
+    assert names(db.tick()) == ["revenue"]
+    assert_equal_to_query(db, "revenue")
+
+
 def test_a_table_that_waits_too_long_is_said_to_be_late_and_well_again(
     db: StreamTables, shop: Shop, clock: Clock
 ) -> None:

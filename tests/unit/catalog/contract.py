@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from streamtables.catalog import Catalog, Step, new_id
+from streamtables.catalog.cancellations import Cancellation
 from streamtables.catalog.library_changes import LibraryChange, Recompiled
 from streamtables.errors import (
     AlreadyExistsError,
@@ -464,6 +465,27 @@ class RefreshContract:
         assert len(catalog.running_refreshes("host:")) == 2
         assert len(catalog.running_refreshes("ho%t:")) == 1
         assert len(catalog.running_refreshes()) == 3
+
+    def test_what_runs_is_asked_to_stop_once_and_forgotten_with_its_record(self, catalog: Catalog):
+        a = catalog.create_stream_table(stream_table("a"), ())
+        b = catalog.create_stream_table(stream_table("b"), ())
+        of_a, of_b = record(a.id), record(b.id)
+        for running in (of_a, of_b):
+            catalog.begin_refresh(running)
+        catalog.record_no_change(record(a.id, state="no-change"))
+        ann, bob = Cancellation("user ann", at(1)), Cancellation("user bob", at(2))
+        assert catalog.ask_to_cancel([a.id], ann) == (of_a.id,)
+        assert set(catalog.ask_to_cancel(None, bob)) == {of_a.id, of_b.id}
+        assert catalog.cancellations([of_a.id, of_b.id]) == {of_a.id: ann, of_b.id: bob}
+        assert catalog.ask_to_cancel([], bob) == ()
+        catalog.finish_refresh(dataclasses.replace(of_a, state="cancelled"), None)
+        assert catalog.refresh_states([of_a.id, of_b.id]) == {
+            of_a.id: "cancelled",
+            of_b.id: "running",
+        }
+        assert catalog.ask_to_cancel([a.id], bob) == ()
+        catalog.prune_history(keep=0)
+        assert catalog.cancellations([of_a.id, of_b.id]) == {of_b.id: bob}
 
     def test_history_is_newest_first_and_pruned_per_table(self, catalog: Catalog):
         a = catalog.create_stream_table(stream_table("a"), ())

@@ -13,6 +13,7 @@ from streamtables.catalog.scheduler_models import (
     SourceGate,
     SourceGroup,
     namespace_scope,
+    pause_scopes,
 )
 from streamtables.positions import InputId
 from tests.unit.catalog.builders import START, at, source, standing, stream_table
@@ -64,7 +65,7 @@ class RulesContract:
         orders, lines = catalog.add_source(source("orders")), catalog.add_source(source("lines"))
         before = catalog.generation()
         gate = SourceGate(orders.id, "the load runs", START)
-        group = SourceGroup("shop", (orders.id, lines.id), 60.0)
+        group = SourceGroup("shop", (orders.id, lines.id), 60.0, until=at(3))
         pause = Pause(namespace_scope("Sales"), "month end", START)
         catalog.close_gate(gate)
         catalog.put_group(group)
@@ -87,6 +88,26 @@ class RulesContract:
         assert not catalog.drop_pause(EVERYTHING)
         assert catalog.drop_group("shop")
         assert catalog.rules() == type(catalog.rules())()
+
+    def test_one_statement_says_whether_a_table_is_paused_and_why(self, catalog: Catalog):
+        table = catalog.create_stream_table(stream_table("sales.t"), ())
+        other = catalog.create_stream_table(stream_table("t"), ())
+        scopes = pause_scopes("Sales")
+        before = catalog.queries
+        assert catalog.pause_of(table.id, scopes) is None
+        assert catalog.queries == before + 1
+        catalog.put_pause(Pause(namespace_scope("sales"), "month end", START))
+        assert catalog.pause_of(table.id, scopes) == "month end"
+        assert catalog.pause_of(table.id, ()) is None
+        assert catalog.pause_of(other.id, pause_scopes("default")) is None
+        catalog.drop_pause(namespace_scope("sales"))
+        catalog.put_pause(Pause(EVERYTHING, "a move", START))
+        assert catalog.pause_of(other.id, pause_scopes("default")) == "a move"
+        catalog.drop_pause(EVERYTHING)
+        catalog.set_state(table.id, "paused", "by name", at=START)
+        assert catalog.pause_of(table.id, ()) == "by name"
+        catalog.set_state(table.id, "suspended", "it failed", at=START)
+        assert catalog.pause_of(table.id, scopes) is None
 
     def test_a_dropped_source_takes_its_gate_and_watermark_along(self, catalog: Catalog):
         orders = catalog.add_source(source("orders"))

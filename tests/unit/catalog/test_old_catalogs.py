@@ -127,6 +127,8 @@ ROWS: dict[str, list[tuple[str, tuple[object, ...]]]] = {
         ("snapshots", ("before", 1, NOW)),
         ("snapshot_tables", ("before", "t", "T", 3, '{"s": 7}', '{"s": 7}', "hash")),
     ],
+    "0009": [("cancellations", ("r", "user ann", NOW))],
+    "0010": [("watermark_groups", ("shop", '["s"]', 60.0, NOW))],
 }
 
 

@@ -146,6 +146,8 @@ class FakeDatabase:
     published_changes: Any = None
     pushes: list[Any] = field(default_factory=list)
     closed: bool = False
+    runs: bool = False
+    """Whether a refresh runs that can be cancelled."""
 
     def __enter__(self) -> FakeDatabase:
         return self
@@ -196,12 +198,23 @@ class FakeDatabase:
         return SimpleNamespace(name=name, lines=[(name, "adds column x"), ("star", "follows")])
 
     def pause(
-        self, name: str | None = None, reason: str = "", *, namespace: str | None = None
+        self,
+        name: str | None = None,
+        reason: str = "",
+        *,
+        namespace: str | None = None,
+        wait: bool = False,
+        timeout: float | None = None,
     ) -> None:
-        self._record("pause", name, reason, namespace=namespace)
+        waits = {"wait": wait, "timeout": timeout} if wait else {}
+        self._record("pause", name, reason, namespace=namespace, **waits)
 
     def resume(self, name: str | None = None, *, namespace: str | None = None) -> None:
         self._record("resume", name, namespace=namespace)
+
+    def cancel(self, name: str | None = None) -> bool:
+        self._record("cancel", name)
+        return self.runs
 
     def close_gate(self, source: str, reason: str = "") -> None:
         self._record("close_gate", source, reason)
@@ -213,9 +226,15 @@ class FakeDatabase:
         self._record("set_watermark", source, moment)
 
     def set_watermark_group(
-        self, name: str, sources: Sequence[str], tolerance: str = "1 minute"
+        self,
+        name: str,
+        sources: Sequence[str],
+        tolerance: str = "1 minute",
+        *,
+        until: datetime | None = None,
     ) -> None:
-        self._record("set_watermark_group", name, list(sources), tolerance)
+        reached = {} if until is None else {"until": until}
+        self._record("set_watermark_group", name, list(sources), tolerance, **reached)
 
     def drop_watermark_group(self, name: str) -> None:
         self._record("drop_watermark_group", name)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from streamtables.catalog.scheduler_models import Event
-from streamtables.errors import CommitConflictError, EnvironmentFaultError
+from streamtables.errors import CommitConflictError, EnvironmentFaultError, TransientError
 from streamtables.refresh.health import HealthFinding
 from streamtables.refresh.upkeep import Kept
 from tests.unit.cli.fake_database import (
@@ -230,12 +230,41 @@ def test_pause_and_resume_take_a_table_a_namespace_or_all(run, db, given, name, 
     assert db.asked("resume") == [((name,), {"namespace": namespace})]
 
 
+def test_pause_waits_for_what_runs_where_it_is_told_to(run, db):
+    assert run("pause", "--all", "--wait", "--timeout", "60").code == 0
+    waits = {"namespace": None, "wait": True, "timeout": 60.0}
+    assert db.asked("pause") == [((None, "paused by a user"), waits)]
+    assert run("pause", "--all", "--timeout", "60").code == 2
+    db.error = TransientError("1 of the paused tables are still being refreshed")
+    assert run("pause", "--all", "--wait").code == 1
+
+
 @pytest.mark.parametrize("given", [[], ["totals", "--all"], ["totals", "--namespace", "sales"]])
 def test_pause_of_nothing_or_of_two_things_is_refused(run, db, given):
     result = run("pause", *given)
     assert result.code == 2
     assert "name one stream table, or --namespace, or --all" in result.err
     assert db.asked("pause") == []
+
+
+def test_cancel_stops_one_refresh_or_all_and_says_where_nothing_ran(run, db):
+    result = run("cancel", "totals")
+    assert (result.code, result.out) == (
+        0,
+        'no refresh of "totals" is running; nothing was cancelled\n',
+    )
+    db.runs = True
+    assert 'the refresh of "totals" is cancelled' in run("cancel", "totals").out
+    assert run("cancel", "--all").code == 0
+    assert db.asked("cancel") == [(("totals",), {}), (("totals",), {}), ((None,), {})]
+
+
+@pytest.mark.parametrize("given", [[], ["totals", "--all"]])
+def test_cancel_of_nothing_or_of_two_things_is_refused(run, db, given):
+    result = run("cancel", *given)
+    assert result.code == 2
+    assert "name one stream table, or --all" in result.err
+    assert db.asked("cancel") == []
 
 
 def test_run_once_shows_what_was_refreshed_and_fails_with_it(run, db):
@@ -274,6 +303,16 @@ def test_gates_and_watermarks(run, db):
     )
     assert db.asked("set_watermark_group") == [(("shop", ["orders", "lines"], "5 minutes"), {})]
     assert run("watermark", "drop-group", "shop").code == 0
+
+
+def test_a_watermark_group_may_have_a_time_to_reach(run, db):
+    given = ["watermark", "group", "close", "orders", "lines", "--until"]
+    result = run(*given, "2030-02-01T00:00+00:00")
+    assert (result.code, "complete up to 2030-02-01T00:00:00+00:00" in result.out) == (0, True)
+    until = datetime(2030, 2, 1, tzinfo=UTC)
+    asked = (("close", ["orders", "lines"], "1 minute"), {"until": until})
+    assert db.asked("set_watermark_group") == [asked]
+    assert run(*given, "tomorrow").code == 2
 
 
 def test_drop_cascades_only_on_request(run, db):

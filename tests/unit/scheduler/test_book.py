@@ -199,3 +199,26 @@ def test_what_is_consumed_of_a_source_is_the_furthest_that_a_table_stands_for():
     assert book.consumed(ORDERS.id) == 7
     assert opened(near, at_version={}).consumed(ORDERS.id) is None
     assert book.consumed(source("unread").id) is None
+
+
+def test_a_table_that_somebody_stopped_waits_for_its_next_time():
+    table = reading("t", ORDERS.id, schedule="10 minutes")
+    book = opened(table, position=2)
+    # It ran from the 10th to the 25th minute; its time of the 20th is over.
+    book.let_be(table.id, at(10), at(25))
+    book.schedule(table.id, at(10))
+    assert book.next_start(at(25)) == at(30)
+    assert book.is_behind(table.id)
+
+
+def test_a_table_that_follows_changes_and_was_stopped_waits_for_the_next_one():
+    table = reading("t", ORDERS.id, schedule="on change")
+    book = opened(table, position=2)
+    assert list(book.take_due(at(1))) == [table.id]
+    book.let_be(table.id, at(1), at(2))
+    for later in (book, Book.of(snapshot(table, generation=2), Rules(), at(3), book)):
+        later.note_changes([table.id], at(3))
+        assert list(later.take_due(at(3))) == []
+    book.note_source(ORDERS.id, Version(3))
+    book.note_changes([table.id], at(4))
+    assert list(book.take_due(at(4))) == [table.id]

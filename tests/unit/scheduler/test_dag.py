@@ -14,6 +14,7 @@ from streamtables.catalog import dependencies
 from streamtables.errors import CycleError, InUseError, NotFoundError
 from streamtables.observe.counts import Counts
 from streamtables.positions import InputId
+from streamtables.scheduler import dag_rows
 from streamtables.scheduler.dag import Dag, DagHolder
 from streamtables.scheduler.shared_map import SharedMap
 
@@ -251,6 +252,16 @@ def test_positions_of_dropped_tables_stay_empty_until_a_repack():
     packed = holder.current
     assert not packed.needs_repack
     assert_same(packed, dag)
+
+
+def test_a_repack_gives_way_again_and_again_and_a_build_does_not(monkeypatch: pytest.MonkeyPatch):
+    turns: list[float] = []
+    monkeypatch.setattr(dag_rows, "sleep", turns.append)
+    dag = Dag.build({InputId(f"t{n:03}"): (node("x"),) for n in range(300)})
+    assert turns == []
+    assert_same(dag.repacked(), dag)
+    assert len(turns) > 10
+    assert set(turns) == {0}
 
 
 def test_few_empty_positions_are_not_worth_a_repack():

@@ -37,8 +37,11 @@ def table() -> StreamTable:
     return books.reading("t", books.ORDERS.id, schedule="1 minute")
 
 
-def ended(book: Book, around: Surroundings, table: StreamTable, outcome: str) -> list[str]:
-    result = Refresh.of(table.name, record(table.id, state=outcome), None, None)
+def ended(
+    book: Book, around: Surroundings, table: StreamTable, outcome: str, reason: str = ""
+) -> list[str]:
+    made = record(table.id, state=outcome, reason_code=reason)
+    result = Refresh.of(table.name, made, None, None)
     settled = Aftermath(around, book, START).settle({table.name: result}, [table.id])
     return [event.kind for event in settled]
 
@@ -86,3 +89,19 @@ def test_a_table_that_cannot_move_is_told_once_until_it_does(
     book.positions[books.ORDERS.id] = Version(2)
     ended(book, around, table, "no-change")
     assert ended(book, around, table, "deferred") == ["deferred"]
+
+
+def test_a_table_that_somebody_stopped_is_no_failure_and_those_that_read_it_wait_with_it(
+    around: Surroundings, table: StreamTable
+) -> None:
+    reader = books.reading("reader", table.id, schedule="on change")
+    book = books.opened(table, reader, position=2)
+    assert reader.id in book.following
+    assert ended(book, around, table, "cancelled", "cancelled") == ["cancelled"]
+    assert ended(book, around, reader, "deferred", "cancelled") == ["deferred"]
+    for key in (table.id, reader.id):
+        entry = book.entries[key]
+        assert (entry.failures, entry.not_before) == (0, None)
+    assert reader.id not in book.following
+    assert ended(book, around, reader, "applied") == []
+    assert book.entries[reader.id].let_be is None

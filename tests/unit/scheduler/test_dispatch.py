@@ -175,6 +175,36 @@ def test_after_a_stop_nothing_starts_and_the_rest_is_missing(slots: int):
     assert done == {"a": "a"}
 
 
+@pytest.mark.parametrize("slots", [1, 3])
+def test_what_may_not_start_is_left_out_with_all_that_reads_it(slots: int):
+    asked: list[InputId] = []
+
+    def may_start(node: InputId) -> bool:
+        asked.append(node)
+        return node != "b"
+
+    with WorkerPool(3) as pool:
+        hands = Hands(slots, pool.submit, may_start=may_start)
+        done = run_graph(ids("abcde"), DIAMOND, work=str, hands=hands)
+    assert list(done) == list("ace")
+    assert sorted(asked) == list("abce")
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_it_is_asked_right_before_each_start(slots: int):
+    """What is said while a node runs holds for the next one."""
+    paused: set[InputId] = set()
+
+    def work(node: InputId) -> InputId:
+        if node == "a":
+            paused.update(ids("bcd"))
+        return node
+
+    with WorkerPool(2) as pool:
+        hands = Hands(slots, pool.submit, may_start=lambda node: node not in paused)
+        assert list(run_graph(ids("abcde"), DIAMOND, work=work, hands=hands)) == list("ae")
+
+
 def test_what_runs_when_the_stop_comes_is_in_the_answer():
     stop, release = Event(), Event()
 

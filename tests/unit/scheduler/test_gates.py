@@ -13,6 +13,7 @@ from streamtables.scheduler.gates import (
     WatermarkGroup,
     blocked_by_gate,
     blocked_by_watermark,
+    concerns,
 )
 
 ORDERS, LINES, RATES = InputId("orders"), InputId("lines"), InputId("rates")
@@ -62,3 +63,40 @@ def test_only_the_sources_that_a_table_reads_are_compared() -> None:
     assert blocked is not None
     assert blocked.group == "all"
     assert "at most 0 seconds apart" in blocked.reason
+
+
+CLOSE = WatermarkGroup("close", (ORDERS, LINES), tolerance_seconds=300, until=NOON)
+
+
+def test_a_group_with_a_time_blocks_until_all_that_are_read_have_reached_it() -> None:
+    before, after = NOON - timedelta(seconds=1), NOON + timedelta(seconds=1)
+    names = {LINES: "order_lines"}
+    blocked = blocked_by_watermark({ORDERS, LINES}, [CLOSE], {ORDERS: NOON, LINES: before}, names)
+    assert blocked == Blocked(
+        "close",
+        'source "order_lines" is complete up to 2026-06-01 11:59:59 UTC; '
+        "2026-06-01 12:00:00 UTC is waited for",
+    )
+    absent = blocked_by_watermark({ORDERS, LINES}, [CLOSE], {ORDERS: after})
+    assert absent is not None
+    assert "has no watermark yet" in absent.reason
+    for reached in (NOON, after):
+        assert (
+            blocked_by_watermark({ORDERS, LINES}, [CLOSE], {ORDERS: NOON, LINES: reached}) is None
+        )
+
+
+def test_a_time_holds_one_source_for_itself_and_the_tolerance_still_counts() -> None:
+    assert blocked_by_watermark({ORDERS, RATES}, [CLOSE], {LINES: NOON}) is not None
+    assert blocked_by_watermark({ORDERS, RATES}, [CLOSE], {ORDERS: NOON}) is None
+    assert blocked_by_watermark({RATES}, [CLOSE], {}) is None
+    far = {ORDERS: NOON, LINES: NOON + timedelta(hours=1)}
+    blocked = blocked_by_watermark({ORDERS, LINES}, [CLOSE], far)
+    assert blocked is not None
+    assert "apart" in blocked.reason
+
+
+def test_a_group_concerns_those_whom_it_can_hold_back() -> None:
+    assert [concerns(group, {ORDERS, RATES}) for group in (SHOP, CLOSE)] == [False, True]
+    assert [concerns(group, {ORDERS, LINES}) for group in (SHOP, CLOSE)] == [True, True]
+    assert not concerns(CLOSE, {RATES})

@@ -113,6 +113,16 @@ def test_watermarks_are_asked_for_only_by_a_group_that_concerns_the_table():
     assert held_back(alone, rules, NAMES, never, START) is None
 
 
+def test_a_group_with_a_time_holds_a_table_of_one_source_too():
+    rules = Rules(groups=(SourceGroup("close", (ORDERS, LINES), 60.0, at(3)),))
+    alone = facts(roots=frozenset({ORDERS}))
+    found = hold(alone, rules, watermarks={ORDERS: at(2)})
+    assert found is not None
+    assert found.kind == "watermark"
+    assert "is waited for" in found.text
+    assert hold(alone, rules, watermarks={ORDERS: at(3)}) is None
+
+
 def test_a_blackout_window_holds_until_it_ends():
     window = parse_windows("daily 00:00-06:00")
     found = hold(facts(options=replace(TableOptions(), blackout=window)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from streamtables.catalog.scheduler_models import EVERYTHING, Pause, Rules
 from streamtables.errors import EnvironmentFaultError
 from streamtables.positions import InputId, Version
 from streamtables.refresh.upkeep import Kept
@@ -94,3 +95,10 @@ def test_a_scheduler_that_is_never_idle_tidies_up_beside_its_work(
     keeping.tidy(book, START)
     assert not keeping.waits_for_long(START + EVERY)
     assert keeping.waits_for_long(START + 2 * EVERY)
+
+
+def test_what_is_paused_is_not_tidied_up(keeping: Housekeeping, book: Book, tidier: Tidier) -> None:
+    book.rules = Rules(pauses={EVERYTHING: Pause(EVERYTHING, "maintenance", START)})
+    keeping.tidy(book, START)
+    keeping.tidy(book, START + EVERY)
+    assert tidier.seen == []

@@ -15,7 +15,7 @@ from tests.unit.web.conftest import BEARER, TOKEN
 CHANGES = (
     "/api/refresh/sales.large", "/api/verify/sales.large", "/api/repair/sales.large", "/api/pause",
     "/api/resume", "/api/close_gate/orders", "/api/open_gate/orders", "/api/clear_caches",
-    "/api/wake", "/api/acknowledge/news",
+    "/api/wake", "/api/acknowledge/news", "/api/cancel/sales.large",
 )  # fmt: skip
 OWN = {"Origin": "http://localhost"}
 

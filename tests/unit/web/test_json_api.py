@@ -207,6 +207,14 @@ def test_pause_and_resume_show_at_once(own_client: TestClient, own_shop: WebWare
     assert own_shop.db.events("sales.large") == own_shop.db.events("sales.large", 100)
 
 
+def test_cancel_says_whether_something_ran(own_client: TestClient, own_shop: WebWarehouse):
+    assert own_client.post("/api/cancel/sales.large").status_code == 401
+    answer = own_client.post("/api/cancel/sales.large", headers=BEARER)
+    assert answer.json() == {"done": False}
+    assert own_client.post("/api/cancel/nowhere", headers=BEARER).status_code == 404
+    assert "Cancel refresh" not in own_client.get("/tables/sales.large").text
+
+
 def test_namespaces_gates_and_caches(own_client: TestClient, own_shop: WebWarehouse):
     def post(address: str, body: object = None) -> int:
         return own_client.post(address, headers=BEARER, json=body).status_code

@@ -52,6 +52,7 @@ def table(request: Request, name: str) -> str:
     word = condition_of(status, lag)
     applied = [r.finished_at for r in history if r.outcome == "applied" and r.finished_at]
     label = f"The lag of {name} over the last hour"
+    jobs = shared.jobs.of(name)[:5]
     edges = shared.facts.graph().edges
     return render(
         "table.html",
@@ -69,7 +70,8 @@ def table(request: Request, name: str) -> str:
         classes=step_classes(step.name for r in history for step in r.steps),
         lag_chart=lag_chart(shared.samples.of(name), lag.lag_seconds or 0.0, label, applied),
         explained=_explained(shared, name),
-        jobs=shared.jobs.of(name)[:5],
+        jobs=jobs,
+        running="running" in {*(r.state for r in history), *(job.state for job in jobs)},
         events=shared.facts.get(f"events {name}", lambda db: db.events(name, 8), 30.0),
     )
 

@@ -154,7 +154,7 @@ async function change(button) {
   button.disabled = false;
   if (status === 401) { document.body.dataset.unlocked = "no"; byId("unlock").showModal(); return; }
   if (status >= 400) say(`${answer.message}. ${answer.hint || ""}`, true);
-  else say(answer.kind ? `${answer.kind} of ${answer.table} has started` : "done");
+  else say(answer.kind ? `${answer.kind} of ${answer.table} has started` : answer.done ? "done" : "nothing was running");
   update();
 }
 
