@@ -127,8 +127,9 @@ class PostgresCapture:
             with self._undone_on_failure(connection, mirror, capture):
                 self._trace(capture)
                 self._begin(connection, capture, table)
-                self._copied(server, table, columns, mirror, CommitSequence(0), head=None)
+                copied = self._copied(server, table, columns, mirror, CommitSequence(0), head=None)
                 reach("copied")
+                capture = replace(capture, shape=_shape(table, copied))
                 made = replace(mirror, delta_table_id=describe(mirror.location).table_id)
                 reason = f"captured by {capture.mode}"
                 event = CaptureEvent(source_id, self.shop.clock(), "added", reason)
@@ -267,13 +268,13 @@ class PostgresCapture:
             self._begin(connection, capture, table)
             mirror = replace(captive.source, key_columns=table.primary_key)
             head = DeltaLog(mirror.location).head()
-            self._copied(server, table, columns, mirror, last_sequence(mirror), head=head)
+            copied = self._copied(server, table, columns, mirror, last_sequence(mirror), head=head)
             reach("copied")
         capture = replace(
             capture,
             relation=table.oid,
             table_name=table.shown,
-            shape=Shape.of(table).to_json(),
+            shape=_shape(table, copied),
             copy_reason="",
         )
         self._note(capture, "copied", reason)
@@ -432,6 +433,10 @@ def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
     if table is None:
         raise SourceMissingError(f"the PostgreSQL table {name} is gone")
     return table
+
+
+def _shape(table: PgTable, copied: Copied) -> str:
+    return Shape.of(table).with_files(copied.files).to_json()
 
 
 def _server(known: CapturedDatabase) -> Server:

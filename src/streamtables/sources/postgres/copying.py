@@ -7,7 +7,7 @@ come.  So nothing is lost and nothing comes twice, while writers keep writing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ _PAGES = """
 SELECT coalesce(max(pg_catalog.pg_relation_size(oid) / current_setting('block_size')::int8), 0)
 FROM pg_catalog.pg_class WHERE oid = ANY(%s)
 """
+_FILES = "SELECT oid::int8, relfilenode::int8 FROM pg_catalog.pg_class WHERE oid = ANY(%s)"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Copied:
 
     version: Version
     position: PgPosition
+    files: Mapping[int, int]
+    """The files of the table and its partitions at that position, by their oids."""
 
 
 def copy_table(
@@ -70,6 +73,7 @@ def copy_table(
             # What a crash of the server could still undo must not be in a mirror.
             with server.connected("flush") as beside:
                 wal.wait_until_flushed(beside, position.lsn)
+        files = files_of(connection, table)
         copy = _copy(server, table, columns, exported, _parts(connection, table, parts))
         stamp = next_stamp(mirror, sequence, position, mode=COPY)
         # The snapshot lives as long as this transaction, so Spark reads inside it.
@@ -87,7 +91,16 @@ def copy_table(
         raise CommitConflictError(f'another process copied "{mirror.name}" first')
     if done.version is None:
         raise InternalError("the copy of a table made no commit")
-    return Copied(done.version, position)
+    return Copied(done.version, position, files)
+
+
+def files_of(connection: Connection[Any], table: PgTable) -> dict[int, int]:
+    """Return the files of a table and of its partitions, as the connection's transaction sees them.
+
+    One that was truncated since it was described has another file, and is copied all the same.
+    """
+    relations = [table.oid, *(partition.oid for partition in table.partitions)]
+    return dict(connection.execute(_FILES, (relations,)).fetchall())
 
 
 @contextmanager
