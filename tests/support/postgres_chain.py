@@ -75,7 +75,8 @@ def copied_by_deltalake(
             app_transactions=[Transaction(stamp.table_id, stamp.sequence)],
         ),
     )
-    return Copied(Version(DeltaTable(mirror.location).version()), position, files)
+    version = Version(DeltaTable(mirror.location).version())
+    return Copied(version, position, files, len(found))
 
 
 class Chain:

@@ -20,6 +20,7 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.sources.postgres import mirror, spool
+from streamtables.sources.postgres.copy_progress import CopyProgress
 from tests.support.bags import bag_of
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
 
@@ -183,6 +184,20 @@ def test_many_rows_with_values_that_the_server_did_not_send_are_completed_by_spa
     _mirror_is_the_table(db, shop, "docs")
     [status] = db.wal_source_status()
     assert status.history[0].kind == "drained by Spark"
+
+
+def test_the_first_copy_tells_how_far_it_is(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    shop.execute("INSERT INTO accounts SELECT i, 'new', 0 FROM generate_series(4, 50000) i")
+    shop.execute("ANALYZE accounts")
+    told: list[CopyProgress] = []
+    db.add_source("accounts", postgres=url, table="accounts", progress=told.append)
+    assert (told[0].table, told[0].rows, told[0].expected) == ("public.accounts", 0, 50_000)
+    rows = [progress.rows for progress in told]
+    assert rows == sorted(rows, key=lambda many: many or 0)
+    assert (told[-1].rows, told[-1].done, told[-1].share) == (50_000, True, 1)
+    _mirror_is_the_table(db, shop, "accounts")
 
 
 def _mirror_is_the_table(db: StreamTables, shop: psycopg.Connection, name: str) -> None:

@@ -49,6 +49,7 @@ class Copied:
     position: PgPosition
     files: Mapping[int, int]
     """The files of the table and its partitions at that position, by their oids."""
+    rows: int | None = None
 
 
 def copy_table(
@@ -91,7 +92,7 @@ def copy_table(
         raise CommitConflictError(f'another process copied "{mirror.name}" first')
     if done.version is None:
         raise InternalError("the copy of a table made no commit")
-    return Copied(done.version, position, files)
+    return Copied(done.version, position, files, done.rows_inserted)
 
 
 def files_of(connection: Connection[Any], table: PgTable) -> dict[int, int]:
@@ -99,8 +100,7 @@ def files_of(connection: Connection[Any], table: PgTable) -> dict[int, int]:
 
     One that was truncated since it was described has another file, and is copied all the same.
     """
-    relations = [table.oid, *(partition.oid for partition in table.partitions)]
-    return dict(connection.execute(_FILES, (relations,)).fetchall())
+    return dict(connection.execute(_FILES, (table.relations,)).fetchall())
 
 
 @contextmanager
@@ -125,8 +125,7 @@ def _exported(connection: Connection[Any]) -> tuple[str, PgPosition]:
 
 
 def _parts(connection: Connection[Any], table: PgTable, wanted: int) -> tuple[str, ...]:
-    relations = [table.oid, *(partition.oid for partition in table.partitions)]
-    row = connection.execute(_PAGES, (relations,)).fetchone()
+    row = connection.execute(_PAGES, (table.relations,)).fetchone()
     return ctid_parts(int(row[0]) if row else 0, wanted)
 
 
