@@ -18,6 +18,7 @@ from streamtables.catalog.models import Source
 from streamtables.engine import spark_hand
 from streamtables.engine.jdbc_copy import CopyColumn, TableCopy, read_snapshot
 from streamtables.engine.outcomes import Superseded
+from streamtables.engine.spark_errors import spark_border
 from streamtables.errors import CommitConflictError, InternalError, StreamTablesError
 from streamtables.positions import COPY, PgPosition, Sequence, Version
 from streamtables.sources.postgres import wal
@@ -79,7 +80,8 @@ def copy_table(
         stamp = next_stamp(mirror, sequence, position, mode=COPY)
         # The snapshot lives as long as this transaction, so Spark reads inside it.
         with sessions.lease("bulk", tag=f"copy {table.shown}") as spark, _misfits(columns):
-            rows = read_snapshot(spark, copy)
+            with spark_border():
+                rows = read_snapshot(spark, copy)
             done = spark_hand.overwrite(
                 spark,
                 rows,
