@@ -32,7 +32,7 @@ def transactions(seed: int) -> Iterator[Transaction]:
     while True:
         end = random.choices(get_args(End), (70, 20, 10))[0]
         statements = tuple(_statement(random) for _ in range(random.randint(1, 4)))
-        if random.random() < 0.1:
+        if random.random() < 0.04:
             place = random.randint(0, len(statements))
             yield Transaction((*statements[:place], _TRUNCATE, *statements[place:]), end, False)
         else:

@@ -50,6 +50,7 @@ class Gate:
         self._held = False
         self._writing = 0
         self._waiting = 0
+        self._passed = 0
         self.over = False
 
     @contextmanager
@@ -72,6 +73,13 @@ class Gate:
             self._changed.wait_for(lambda: self.over, _PACE_SECONDS)
             self._changed.wait_for(lambda: not self._held)
             self._waiting -= 1
+            self._passed += 1
+
+    def let_pass(self, steps: int) -> None:
+        """Wait until writers have made some more steps."""
+        with self._changed:
+            upto = self._passed + steps
+            assert self._changed.wait_for(lambda: self._passed >= upto, SECONDS)
 
     @contextmanager
     def all_held(self) -> Iterator[None]:

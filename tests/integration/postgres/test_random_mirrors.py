@@ -17,6 +17,7 @@ from tests.support.random_writers import WAYS, Gate, writers_of, writing
 pytestmark = pytest.mark.postgres
 
 MOMENTS = 8
+STEPS = 40
 NAMES = ("accounts", "entries")
 SEEDS = [(way, 1) for way in WAYS]
 MORE_SEEDS = [(way, seed) for way in WAYS for seed in range(2, 12)]
@@ -40,6 +41,7 @@ def test_mirrors_are_what_random_writers_left_and_nothing_is_copied_twice(
             for name, capture in zip(NAMES, WAYS[way], strict=True):
                 chain.add(name, capture=capture)
             for _ in range(MOMENTS):
+                gate.let_pass(STEPS)
                 assert chain.drain() == {}
                 with gate.all_held():
                     assert chain.drain() == {}
