@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamtables.engine.handles import Rows, Session
+    from streamtables.sources.postgres.copy_progress import CopyProgress
 
 Clock = Callable[[], datetime]
 
@@ -178,17 +179,21 @@ class StreamTables(
         postgres: str | None = None,
         capture: str = "auto",
         types: Mapping[str, str] | None = None,
+        progress: Callable[[CopyProgress], None] | None = None,
     ) -> Source | View:
         """Register a Delta table, by its path or its name in Spark's catalog, as a source.
 
         A view of Spark's catalog becomes a view here, over the sources that its tables are.
 
         With `postgres`, the address of a database or a reference to it, the table is captured there
-        and mirrored here; `capture` says how, `types` overrides the types of columns.
+        and mirrored here; `capture` says how, `types` overrides the types of columns.  `progress`
+        is called, from a thread of its own, while the table is copied.
         """
         check_name(name)
         if postgres is not None:
-            return self._add_postgres(name, postgres, table, capture, types, key=key, path=path)
+            return self._add_postgres(
+                name, postgres, table, capture, types, key=key, path=path, progress=progress
+            )
         if types or capture != "auto":
             raise ConfigError(
                 "capture and types belong to PostgreSQL tables",
@@ -235,6 +240,7 @@ class StreamTables(
         *,
         key: object,
         path: object,
+        progress: Callable[[CopyProgress], None] | None,
     ) -> Source:
         if table is None or path is not None or key:
             raise ConfigError(
@@ -244,7 +250,9 @@ class StreamTables(
         if self._catalog.snapshot().definitions.named(name) is not None:
             raise AlreadyExistsError(f'the name "{name}" is taken', hint="Choose another name.")
         wish = checked_capture(capture)
-        return self._around.postgres.add(name, address, table, wish=wish, overrides=types)
+        return self._around.postgres.add(
+            name, address, table, wish=wish, overrides=types, report=progress
+        )
 
     def sources(self) -> list[Source]:
         """Return all sources, by name."""

@@ -22,7 +22,7 @@ from streamtables.errors import StreamTablesError
 from streamtables.positions import COPY, PgPosition, Sequence, Version
 from streamtables.settings import Settings
 from streamtables.sources.postgres.capture import PostgresCapture
-from streamtables.sources.postgres.copying import Copied
+from streamtables.sources.postgres.copying import Copied, files_of
 from streamtables.sources.postgres.drain import Workshop
 from streamtables.sources.postgres.facts import PgTable
 from streamtables.sources.postgres.mirror import next_stamp
@@ -51,6 +51,7 @@ def copied_by_deltalake(
         ).fetchone()
         assert row is not None
         position = PgPosition(*row)
+        files = files_of(connection, table)
         names = sql.SQL(", ").join(
             sql.SQL("{}::text").format(sql.Identifier(column.name)) for column in columns
         )
@@ -74,7 +75,8 @@ def copied_by_deltalake(
             app_transactions=[Transaction(stamp.table_id, stamp.sequence)],
         ),
     )
-    return Copied(Version(DeltaTable(mirror.location).version()), position)
+    version = Version(DeltaTable(mirror.location).version())
+    return Copied(version, position, files, len(found))
 
 
 class Chain:

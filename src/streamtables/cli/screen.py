@@ -1,6 +1,7 @@
 """Showing things: tables and colour to a terminal, plain text to a pipe, JSON on request.
 
-Answers go to standard output. Progress goes to standard error, and only to a terminal.
+Answers go to standard output. Progress goes to standard error, and only to a terminal; the first
+copy of a PostgreSQL table, which may take long, tells its begin and its end to a pipe too.
 """
 
 from __future__ import annotations

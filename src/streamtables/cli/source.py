@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
 
-from streamtables.cli.contract import Source
+from streamtables.cli.contract import CopyProgress, Source
+from streamtables.cli.copying import copying
 from streamtables.cli.invocation import AsJson, Warehouse, opened
 from streamtables.cli.plain import pick
 from streamtables.cli.screen import show_json, show_line, show_table, working
 from streamtables.errors import ConfigError
 
+Shown = AbstractContextManager[Callable[[CopyProgress], None] | None]
 SourceArgument = Annotated[str, typer.Argument(help="Name of the source.", metavar="NAME")]
 
 
@@ -72,7 +75,9 @@ def add(
             hint="Give the folder of a Delta table with --path, or its catalog name with --table.",
         )
     columns = [part.strip() for text in key or () for part in text.split(",") if part.strip()]
-    with opened(context, warehouse) as db, working(f"adding {name}"):
+    message = f"adding {name}"
+    shown: Shown = copying(message) if postgres else working(message)
+    with opened(context, warehouse) as db, shown as progress:
         db.add_source(
             name,
             path=path,
@@ -82,6 +87,7 @@ def add(
             postgres=postgres,
             capture=capture,
             types=_types(types or ()),
+            progress=progress,
         )
     show_line(f'source "{name}" added')
 

@@ -18,6 +18,7 @@ from streamtables.errors import (
     QueryFailedError,
     RecursionLimitError,
     SourceMissingError,
+    SourceUnusableError,
     SparkGoneError,
     StreamTablesError,
     TransientError,
@@ -50,6 +51,9 @@ _MISSING = re.compile(
     r"PATH_NOT_FOUND|DELTA_PATH_DOES_NOT_EXIST|DELTA_TABLE_NOT_FOUND|DELTA_MISSING_DELTA_TABLE"
     r"|DELTA_SCHEMA_NOT_SET|DELTA_TABLE_ONLY_OPERATION"
 )
+_NOT_CONNECTED = re.compile(r"FAILED_JDBC\.CONNECTION")
+# The driver's own words are in Java's stack alone.
+_JDBC_CAUSE = re.compile(r"Caused by: (?:org\.postgresql|java|javax|sun)\.[\w.]+: ([^\n]+)")
 _RECURSION = re.compile(r"RECURSION_(LEVEL|ROW)_LIMIT_EXCEEDED")
 _CANCELLED = re.compile(r"SPARK_JOB_CANCELLED|OPERATION_CANCELED")
 # "Connection refused" alone may be a database that a job reads; these are of Spark itself.
@@ -125,6 +129,8 @@ def translated(error: Exception) -> StreamTablesError:
             detail=detail,
             hint="A full refresh makes files of the table anew; bring those of a source back.",
         )
+    if _NOT_CONNECTED.search(about):
+        return _not_connected(error, detail)
     if _MISSING.search(about):
         return SourceMissingError("there is no Delta table where one is read", detail=detail)
     if limit := _RECURSION.search(about):
@@ -134,6 +140,16 @@ def translated(error: Exception) -> StreamTablesError:
     if _is_users(error, condition):
         return QueryFailedError("Spark cannot run the query", detail=detail)
     return TransientError("Spark could not finish", detail=detail)
+
+
+def _not_connected(error: Exception, detail: str) -> SourceUnusableError:
+    said = _JDBC_CAUSE.findall(f"{error}\n{getattr(error, '_stackTrace', '')}")
+    return SourceUnusableError(
+        "Spark cannot connect to the database",
+        detail=f"Java says: {_clean(said[-1])}." if said else detail,
+        hint="Spark's processes have to reach the server too, and to read the files that "
+        "sslrootcert, sslcert and sslkey name; a key has to be PKCS-8 DER.",
+    )
 
 
 def _recursion_limit(limit: str, detail: str) -> RecursionLimitError:

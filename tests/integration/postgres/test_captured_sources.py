@@ -15,7 +15,7 @@ from streamtables.errors import ConfigError, TransientError
 from streamtables.sources.postgres import drain, mirror
 from streamtables.sources.postgres.status import capture_status
 from streamtables.sources.postgres.turns import alone
-from tests.support.postgres_chain import Chain, rows_of
+from tests.support.postgres_chain import Chain, copied_by_deltalake, rows_of
 
 pytestmark = pytest.mark.postgres
 
@@ -64,6 +64,28 @@ def test_a_drain_that_spark_has_to_write_is_an_event_and_leaves_the_capture_as_i
     assert reason.startswith("1,234 changed rows: ")
     assert chain.drain() == {}
     assert [kind for kind, _ in chain.reasons("keyed")] == ["drained by Spark", "added"]
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_a_table_that_is_truncated_while_it_is_added_is_copied_once(
+    chain: Chain, shop: psycopg.Connection, capture: str
+) -> None:
+    def after_a_truncate(*arguments: Any, **named: Any) -> Any:
+        # Captured already, and not yet copied.
+        shop.execute("TRUNCATE keyed")
+        shop.execute("INSERT INTO keyed VALUES (7, 'after')")
+        return copied_by_deltalake(*arguments, **named)
+
+    chain.capture.copy = after_a_truncate
+    chain.add("keyed", capture=capture)
+    shop.execute("INSERT INTO keyed VALUES (8, 'later')")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert [kind for kind, _ in chain.reasons("keyed")] == ["added"]
+    shop.execute("VACUUM FULL keyed")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert [kind for kind, _ in chain.reasons("keyed")] == ["copied", "copying", "added"]
 
 
 OURS = (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from streamtables.cli import main
 from streamtables.demo.postgres_server import PostgresServer
 from streamtables.errors import StreamTablesError
 from streamtables.sources.postgres.server import Server
@@ -19,6 +22,13 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl signs the certificates"),
 ]
+
+OURS = """
+SELECT count(*) FROM (
+    SELECT pubname FROM pg_publication
+    UNION ALL SELECT nspname FROM pg_namespace WHERE nspname = 'streamtables_capture'
+    UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal) AS ours
+"""
 
 
 @pytest.fixture
@@ -61,6 +71,27 @@ def test_a_server_signed_by_somebody_else_is_refused(
     with pytest.raises(StreamTablesError) as refused, server.connected("test"):
         pass
     assert "certificate verify failed" in refused.value.detail
+
+
+def test_what_is_not_proven_is_a_wrong_request_and_leaves_nothing(
+    door: int, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = authority(tmp_path, "another-authority")
+    monkeypatch.setenv("SHOP_URL", address(door, database, other))
+    with psycopg.connect(database, autocommit=True) as shop:
+        shop.execute("CREATE TABLE keyed (id int PRIMARY KEY)")
+        out, err = io.StringIO(), io.StringIO()
+        words = ("source", "add", "keyed", "--postgres", "${env:SHOP_URL}", "--table", "keyed")
+        with redirect_stdout(out), redirect_stderr(err):
+            assert main(["--warehouse", str(tmp_path / "w"), *words]) == 2
+        assert out.getvalue() == ""
+        assert err.getvalue().startswith("error[ST-1")
+        assert "is not proven to be the right one" in err.getvalue()
+        assert "sslrootcert" in err.getvalue()
+        assert shop.execute(OURS).fetchone() == (0,)
+    with Chain(tmp_path / "w", database) as chain:
+        assert chain.catalog.sources() == ()
+    assert not (tmp_path / "w" / "mirrors").exists()
 
 
 def test_a_server_with_another_name_is_refused(door: int, ca: Path, database: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ import pytest
 from streamtables.api import StreamTables
 from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.engine.mirror_merge import merge_spooled
+from streamtables.engine.session import SparkSessions
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
@@ -20,7 +22,9 @@ from streamtables.errors import (
     TransientError,
 )
 from streamtables.sources.postgres import mirror, spool
+from streamtables.sources.postgres.copy_progress import CopyProgress
 from tests.support.bags import bag_of
+from tests.support.settings import settings_with
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
@@ -183,6 +187,45 @@ def test_many_rows_with_values_that_the_server_did_not_send_are_completed_by_spa
     _mirror_is_the_table(db, shop, "docs")
     [status] = db.wal_source_status()
     assert status.history[0].kind == "drained by Spark"
+
+
+def test_nobody_but_spark_writes_a_mirror_where_that_is_chosen(
+    spark_sessions: SparkSessions, tmp_path: Path, shop: psycopg.Connection, url: str
+) -> None:
+    settings = settings_with(driver_rows_max=0)
+    with StreamTables(tmp_path / "w", spark=spark_sessions.get(), settings=settings) as db:
+        _add(db, url)
+        db.create("totals", QUERY)
+        for change in (
+            "INSERT INTO entries VALUES (3, 5, 'new'), (1, 1, 'y')",
+            "DELETE FROM entries WHERE account = 2",
+            "TRUNCATE entries",
+        ):
+            refreshed(db, "totals")
+            shop.execute(change)
+        refreshed(db, "totals")
+        _same_as_in_postgres(db, shop, "totals", QUERY)
+        [entries] = [source for source in db.sources() if source.name == "entries"]
+        log = sorted((Path(entries.location) / "_delta_log").glob("*.json"))
+        assert len(log) >= 4
+        assert all("Apache-Spark" in entry.read_text() for entry in log)
+        assert {event.kind for found in db.wal_source_status() for event in found.history} == {
+            "added"
+        }
+
+
+def test_the_first_copy_tells_how_far_it_is(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    shop.execute("INSERT INTO accounts SELECT i, 'new', 0 FROM generate_series(4, 50000) i")
+    shop.execute("ANALYZE accounts")
+    told: list[CopyProgress] = []
+    db.add_source("accounts", postgres=url, table="accounts", progress=told.append)
+    assert (told[0].table, told[0].rows, told[0].expected) == ("public.accounts", 0, 50_000)
+    rows = [progress.rows for progress in told]
+    assert rows == sorted(rows, key=lambda many: many or 0)
+    assert (told[-1].rows, told[-1].done, told[-1].share) == (50_000, True, 1)
+    _mirror_is_the_table(db, shop, "accounts")
 
 
 def _mirror_is_the_table(db: StreamTables, shop: psycopg.Connection, name: str) -> None:

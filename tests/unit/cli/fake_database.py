@@ -18,6 +18,7 @@ from streamtables.refresh.manifest import Manifest
 from streamtables.refresh.plan_cache import CacheLevel
 from streamtables.refresh.plans import ClearedCaches
 from streamtables.refresh.upkeep import Kept
+from streamtables.sources.postgres.copy_progress import CopyProgress
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class FakeDatabase:
     refreshes: list[Refresh] = field(default_factory=lambda: [Refresh("totals")])
     verification: Verification = Verification("totals")
     captures: list[Any] = field(default_factory=list)
+    copies: list[CopyProgress] = field(default_factory=list)
     findings: list[Any] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)
     rows: list[dict[str, Any]] = field(default_factory=lambda: [{"id": 1, "name": "ann"}])
@@ -173,6 +175,8 @@ class FakeDatabase:
 
     def add_source(self, name: str, **kwargs: Any) -> Source:
         self._record("add_source", name, **kwargs)
+        for progress in self.copies if kwargs["progress"] else ():
+            kwargs["progress"](progress)
         return Source(name)
 
     def sources(self) -> list[Source]:

@@ -69,6 +69,7 @@ def test_source_add_passes_path_and_key_columns(run, db):
                 "postgres": None,
                 "capture": "auto",
                 "types": None,
+                "progress": None,
             },
         )
     ]

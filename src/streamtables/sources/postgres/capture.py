@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,12 @@ from streamtables.fail_points import reach
 from streamtables.positions import InputId, Version
 from streamtables.positions import Sequence as CommitSequence
 from streamtables.sources.postgres import publication, triggers, wakeups
+from streamtables.sources.postgres.copy_progress import (
+    CopyProgress,
+    Report,
+    expected_rows,
+    in_sight,
+)
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
 from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
@@ -87,6 +94,7 @@ class PostgresCapture:
         *,
         wish: CaptureWish = "auto",
         overrides: Mapping[str, str] | None = None,
+        report: Report | None = None,
     ) -> Source:
         """Capture a table and copy it; afterwards its mirror is a source like any other."""
         server = Server(address)
@@ -127,8 +135,16 @@ class PostgresCapture:
             with self._undone_on_failure(connection, mirror, capture):
                 self._trace(capture)
                 self._begin(connection, capture, table)
-                self._copied(server, table, columns, mirror, CommitSequence(0), head=None)
+                copy = partial(
+                    self._copied, server, table, columns, mirror, CommitSequence(0), head=None
+                )
+                if report is None:
+                    copied = copy()
+                else:
+                    begin = _begin_of_copy(connection, table)
+                    copied = in_sight(copy, report, begin, mirror.location)
                 reach("copied")
+                capture = replace(capture, shape=_shape(table, copied))
                 made = replace(mirror, delta_table_id=describe(mirror.location).table_id)
                 reason = f"captured by {capture.mode}"
                 event = CaptureEvent(source_id, self.shop.clock(), "added", reason)
@@ -267,13 +283,13 @@ class PostgresCapture:
             self._begin(connection, capture, table)
             mirror = replace(captive.source, key_columns=table.primary_key)
             head = DeltaLog(mirror.location).head()
-            self._copied(server, table, columns, mirror, last_sequence(mirror), head=head)
+            copied = self._copied(server, table, columns, mirror, last_sequence(mirror), head=head)
             reach("copied")
         capture = replace(
             capture,
             relation=table.oid,
             table_name=table.shown,
-            shape=Shape.of(table).to_json(),
+            shape=_shape(table, copied),
             copy_reason="",
         )
         self._note(capture, "copied", reason)
@@ -432,6 +448,14 @@ def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
     if table is None:
         raise SourceMissingError(f"the PostgreSQL table {name} is gone")
     return table
+
+
+def _shape(table: PgTable, copied: Copied) -> str:
+    return Shape.of(table).with_files(copied.files).to_json()
+
+
+def _begin_of_copy(connection: Connection[Any], table: PgTable) -> CopyProgress:
+    return CopyProgress(table.shown, 0, expected_rows(connection, table), 0.0)
 
 
 def _server(known: CapturedDatabase) -> Server:

@@ -7,7 +7,7 @@ come.  So nothing is lost and nothing comes twice, while writers keep writing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from streamtables.catalog.models import Source
 from streamtables.engine import spark_hand
 from streamtables.engine.jdbc_copy import CopyColumn, TableCopy, read_snapshot
 from streamtables.engine.outcomes import Superseded
+from streamtables.engine.spark_errors import spark_border
 from streamtables.errors import CommitConflictError, InternalError, StreamTablesError
 from streamtables.positions import COPY, PgPosition, Sequence, Version
 from streamtables.sources.postgres import wal
@@ -38,6 +39,7 @@ _PAGES = """
 SELECT coalesce(max(pg_catalog.pg_relation_size(oid) / current_setting('block_size')::int8), 0)
 FROM pg_catalog.pg_class WHERE oid = ANY(%s)
 """
+_FILES = "SELECT oid::int8, relfilenode::int8 FROM pg_catalog.pg_class WHERE oid = ANY(%s)"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Copied:
 
     version: Version
     position: PgPosition
+    files: Mapping[int, int]
+    """The files of the table and its partitions at that position, by their oids."""
+    rows: int | None = None
 
 
 def copy_table(
@@ -70,11 +75,13 @@ def copy_table(
             # What a crash of the server could still undo must not be in a mirror.
             with server.connected("flush") as beside:
                 wal.wait_until_flushed(beside, position.lsn)
+        files = files_of(connection, table)
         copy = _copy(server, table, columns, exported, _parts(connection, table, parts))
         stamp = next_stamp(mirror, sequence, position, mode=COPY)
         # The snapshot lives as long as this transaction, so Spark reads inside it.
         with sessions.lease("bulk", tag=f"copy {table.shown}") as spark, _misfits(columns):
-            rows = read_snapshot(spark, copy)
+            with spark_border():
+                rows = read_snapshot(spark, copy)
             done = spark_hand.overwrite(
                 spark,
                 rows,
@@ -87,7 +94,15 @@ def copy_table(
         raise CommitConflictError(f'another process copied "{mirror.name}" first')
     if done.version is None:
         raise InternalError("the copy of a table made no commit")
-    return Copied(done.version, position)
+    return Copied(done.version, position, files, done.rows_inserted)
+
+
+def files_of(connection: Connection[Any], table: PgTable) -> dict[int, int]:
+    """Return the files of a table and of its partitions, as the connection's transaction sees them.
+
+    One that was truncated since it was described has another file, and is copied all the same.
+    """
+    return dict(connection.execute(_FILES, (table.relations,)).fetchall())
 
 
 @contextmanager
@@ -112,8 +127,7 @@ def _exported(connection: Connection[Any]) -> tuple[str, PgPosition]:
 
 
 def _parts(connection: Connection[Any], table: PgTable, wanted: int) -> tuple[str, ...]:
-    relations = [table.oid, *(partition.oid for partition in table.partitions)]
-    row = connection.execute(_PAGES, (relations,)).fetchone()
+    row = connection.execute(_PAGES, (table.relations,)).fetchone()
     return ctid_parts(int(row[0]) if row else 0, wanted)
 
 

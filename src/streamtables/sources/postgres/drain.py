@@ -328,7 +328,15 @@ class DatabaseDrain:
     ) -> Version:
         source, shop = captive.source, self.shop
         head = self.heads[source.id]
-        done = apply_captured(source, standing, head, captured, read.position, shop.sessions)
+        done = apply_captured(
+            source,
+            standing,
+            head,
+            captured,
+            read.position,
+            shop.sessions,
+            spark_only=shop.settings.driver_rows_max == 0,
+        )
         if done.by_spark:
             self._note(captive, "drained by Spark", done.by_spark)
         return done.version

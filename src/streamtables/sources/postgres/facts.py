@@ -74,6 +74,11 @@ class PgTable:
         return f"{self.schema}.{self.name}"
 
     @property
+    def relations(self) -> list[int]:
+        """The oids of the table and of its partitions."""
+        return [self.oid, *(partition.oid for partition in self.partitions)]
+
+    @property
     def identifier(self) -> sql.Identifier:
         """The quoted name, for statements."""
         return sql.Identifier(self.schema, self.name)

@@ -144,8 +144,12 @@ def apply_captured(
     captured: Captured,
     position: PgPosition,
     sessions: SparkSessions,
+    *,
+    spark_only: bool = False,
 ) -> Brought:
     """Bring a mirror to a position by one commit.
+
+    With `spark_only`, which is somebody's choice and so no news, no other hand writes.
 
     Raises:
         CommitConflictError: another process drained first.
@@ -153,11 +157,14 @@ def apply_captured(
     stamp = next_stamp(source, standing.sequence, position)
     key = source.key_columns or None
     by_spark = ""
-    try:
-        done = _small(source, head, captured, stamp, key)
-    except NotSmall as reason:
-        by_spark = f"{captured.rows.num_rows:,} changed rows: {reason}"
+    if spark_only:
         done = _large(source, head, captured, stamp, key, sessions)
+    else:
+        try:
+            done = _small(source, head, captured, stamp, key)
+        except NotSmall as reason:
+            by_spark = f"{captured.rows.num_rows:,} changed rows: {reason}"
+            done = _large(source, head, captured, stamp, key, sessions)
     if isinstance(done, Superseded):
         raise CommitConflictError(f'another process drained "{source.name}" first')
     return Brought(standing.version if done.version is None else done.version, by_spark)

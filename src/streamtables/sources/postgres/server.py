@@ -26,6 +26,8 @@ SCHEMA = "streamtables_capture"
 """Where everything of ours on a captured server is: buffers, functions, records."""
 
 _CONNECT_SECONDS = 10
+_NOT_PROVEN = ("certificate", "does not support SSL")
+"""What libpq says of a server that fails the checks of TLS; a connection that broke is not that."""
 # A look at many tables seems worth compiling to the server, which takes longer than the look.
 _PLANS = {"jit": "off"}
 
@@ -125,6 +127,13 @@ class Server:
                 f"the PostgreSQL server {self.shown} refuses the connection",
                 detail=said,
                 hint="Check user and password behind the address, and the server's pg_hba.conf.",
+            )
+        if not code and any(sign in said for sign in _NOT_PROVEN):
+            return SourceUnusableError(
+                f"the PostgreSQL server {self.shown} is not proven to be the right one",
+                detail=said,
+                hint="Check sslmode and sslrootcert behind the address, and the name in the "
+                "server's certificate.",
             )
         if code == "3D000" or (not code and "does not exist" in said):
             return SourceUnusableError(

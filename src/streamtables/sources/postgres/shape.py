@@ -8,7 +8,8 @@ nobody captured.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from streamtables.sources.postgres.facts import PgTable
 
@@ -33,6 +34,10 @@ class Shape:
             table.identity,
             ((table.oid, table.filenode), *((p.oid, p.filenode) for p in table.partitions)),
         )
+
+    def with_files(self, files: Mapping[int, int]) -> Shape:
+        """Return the shape with the files that the same tables have at another moment."""
+        return replace(self, files=tuple((oid, files.get(oid, file)) for oid, file in self.files))
 
     def to_json(self) -> str:
         """Return the text that the catalog keeps."""
