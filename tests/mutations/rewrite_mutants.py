@@ -11,7 +11,12 @@ from streamtables.compiler.algebra.held_values import Values
 from streamtables.compiler.backend import operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref
-from streamtables.compiler.rewrites import count_weights, look_up_rows, weigh_single_rows
+from streamtables.compiler.rewrites import (
+    count_weights,
+    keys_at_hand,
+    look_up_rows,
+    weigh_single_rows,
+)
 from tests.mutations.mutants import Patches, mutant
 
 ABOVE_AVERAGE = "SELECT id FROM r WHERE b > (SELECT avg(b) FROM u)"
@@ -94,3 +99,8 @@ def _(patch: Patches) -> None:
 )
 def _(patch: Patches) -> None:
     patch.function(held_values, "Values", lambda columns=frozenset(), null=False: Values(columns))
+
+
+@mutant("keys are taken from the first of the columns that they come from", LOOKED_UP)
+def _(patch: Patches) -> None:
+    patch.function(keys_at_hand, "Sum", lambda terms: terms[0])

@@ -77,6 +77,13 @@ def test_nothing_is_asked_for_that_values_do_not_name(sql: str):
     assert not found(sql).lookups
 
 
+def test_keys_come_from_changes_and_take_no_statement():
+    joined = "SELECT f.id, d.s FROM f LEFT JOIN d ON f.a = d.a"
+    plan = compile_sql(joined, TABLES, KEYS).maintenance
+    assert len(plan.restricted_to(frozenset({"f", "d"}), small=True).answer.steps) == 2
+    assert not found(joined).steps
+
+
 def test_lookups_spare_readings_of_a_table_that_is_also_read_whole():
     rollup = "SELECT s, a, sum(n) AS t FROM f GROUP BY ROLLUP (s, a)"
     kept = compile_sql(rollup, TABLES, KEYS).maintenance

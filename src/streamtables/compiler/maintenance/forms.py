@@ -39,6 +39,7 @@ from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
 from streamtables.compiler.maintenance.stored_state import StoredState, stored_state
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.keys_at_hand import keys_at_hand
 from streamtables.compiler.rewrites.look_up_rows import RowsWanted, look_up_rows
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 from streamtables.compiler.rewrites.prune_columns import prune_columns
@@ -254,7 +255,7 @@ class ChangedTables:
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
-        ready, lookups = self._looked_up(self._ready(root))
+        ready, lookups = self._looked_up(self._ready(root), wanted)
         return program(
             ready,
             small_changes=self.small,
@@ -263,7 +264,7 @@ class ChangedTables:
             lookups=lookups,
         )
 
-    def _looked_up(self, ready: Node) -> tuple[Node, tuple[RowsWanted, ...]]:
+    def _looked_up(self, ready: Node, wanted: Keys | None) -> tuple[Node, tuple[RowsWanted, ...]]:
         """Return a relation over found rows, where that spares Spark the reading of a table."""
         if not self.found:
             return ready, ()
@@ -271,7 +272,9 @@ class ChangedTables:
         before, after = (
             statements_of(item, small_changes=self.small) for item in (ready, narrowed)
         )
-        return (narrowed, lookups) if after.all_scans < before.all_scans else (ready, ())
+        if after.all_scans >= before.all_scans:
+            return ready, ()
+        return keys_at_hand(narrowed, _found(wanted, narrowed)), lookups
 
     def _ready(self, root: Node) -> Node:
         """Return a relation as it is written: with its columns cut, and equal parts as one."""
