@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,9 @@ ENDLESS = 200_000
 """A row of the table with this number is multiplied to forty thousand million."""
 SLOW = """SELECT id, max(x * y) AS m FROM t LATERAL VIEW explode(sequence(1L, n)) AS x
           LATERAL VIEW explode(sequence(1L, n)) AS y GROUP BY id"""
+SLEEPY = "SELECT id, max(slept(n)) AS m FROM t GROUP BY id"
+"""Stops at once: a task that multiplies one row looks up only when it is done with it, and would
+keep a core of the Spark that other tests use."""
 
 
 @pytest.fixture
@@ -28,9 +32,17 @@ def t(tmp_path: Path) -> DeltaTableFile:
     return DeltaTableFile(tmp_path / "t", {"id": "bigint", "n": "bigint"}, [(1, 3), (2, 4)])
 
 
-def define(db: StreamTables, t: DeltaTableFile, schedule: str = "manual") -> None:
+def slept(n: int) -> int:
+    if n >= ENDLESS:
+        time.sleep(600)
+    return n * n
+
+
+def define(
+    db: StreamTables, t: DeltaTableFile, query: str = SLEEPY, schedule: str = "manual"
+) -> None:
     db.add_source("t", path=t.path, key=["id"])
-    db.create("slow", SLOW, schedule=schedule)
+    db.create("slow", query, schedule=schedule)
     db.create("reader", "SELECT count(*) AS n, sum(m) AS total FROM slow", schedule=schedule)
 
 
@@ -41,6 +53,7 @@ def runs(db: StreamTables) -> bool:
 @pytest.fixture
 def db(spark_sessions: SparkSessions, tmp_path: Path, t: DeltaTableFile) -> Iterator[StreamTables]:
     with StreamTables(tmp_path / "w", spark=spark_sessions.get()) as opened:
+        opened.register_function("slept", slept, returns="bigint")
         define(opened, t)
         yield opened
 
@@ -96,7 +109,7 @@ def test_the_command_line_cancels_what_runs_in_the_leader(
         return subprocess.run([*command, *what], capture_output=True, text=True, check=False)
 
     with StreamTables(tmp_path / "w") as db:
-        define(db, t, "on change")
+        define(db, t, SLOW, "on change")
         leaders.start()
         try:
             # Filled, in one round, so that its Spark is there.
