@@ -19,8 +19,8 @@ from streamtables.engine.padded_text import is_padded, padded
 from streamtables.engine.row_pass import read_any
 from streamtables.engine.small_commit import SmallHandle, reading
 
-Place = Callable[[Lookup], TableVersion | None]
-"""Says which version of which table a lookup reads; None for one that is not stored anywhere."""
+Place = Callable[[Lookup], TableVersion]
+"""Says which version of which table a lookup reads."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,6 @@ def find_rows(
     found = dict(held)
     for lookup in lookups:
         table = place(lookup)
-        if table is None:
-            raise NotSmall(f"{lookup.table} is not stored as it is to be read")
         handle = SmallHandle.open(table.location, table.version)
         names = {name.lower(): name for name in handle.schema.names}
         columns = [names[column.lower()] for column in lookup.columns]

@@ -86,14 +86,20 @@ class Finding:
     def ready(self, make: Callable[[bool], Program]) -> Ready:
         """Return a program that reads found rows where that can be; else one that reads tables."""
         settings = self.around.settings
-        changed = sum(int(rows.num_rows) for rows in self.changes.values())
-        if not looks_up(settings) or not _DECLINED.should_try(self.task.plan, changed):
+        if not looks_up(settings):
             return Ready(make(False))
         program = make(True)
         if not program.lookups:
             return Ready(program)
+        changed = sum(int(rows.num_rows) for rows in self.changes.values())
         limits = LookupLimits(settings.driver_result_rows_max, settings.lookup_bytes_max)
         with self.watch.step(FIND, hand="deltalake") as facts:
+            if any(lookup.table in self.uncommitted for lookup in program.lookups):
+                facts["declined"] = "a table is read ahead of its commit"
+                return Ready(make(False))
+            if not _DECLINED.should_try(self.task.plan, changed):
+                facts["declined"] = "not tried: a change of about this size named too much lately"
+                return Ready(make(False))
             try:
                 found = find_rows(program.lookups, self.changes, self._place, limits)
             except NotSmall as declined:
@@ -103,9 +109,7 @@ class Finding:
             facts.update(_counts(found))
         return Ready(program, found)
 
-    def _place(self, lookup: Lookup) -> TableVersion | None:
-        if lookup.table in self.uncommitted:
-            return None
+    def _place(self, lookup: Lookup) -> TableVersion:
         [item] = [item for item in self.task.inputs if item.name == lookup.table]
         if lookup.version == "before":
             return TableVersion(item.location, self.task.window(item).since)

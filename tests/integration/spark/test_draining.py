@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
 
@@ -16,24 +15,12 @@ from streamtables.engine.session import SparkSessions
 from streamtables.errors import TransientError
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
+from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.support.shop import REVENUE, change, open_shop
 from tests.support.spark_oracle import assert_equal_to_query
 
 PATIENCE = 120.0
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2030, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from streamtables.engine.session import SparkSessions
 from streamtables.observe.declared import METRICS
 from streamtables.observe.notices import Notice
 from streamtables.observe.traces import Traces
+from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.support.shop import REVENUE, Shop, change
 from tests.support.spark_oracle import assert_equal_to_query
@@ -41,17 +41,6 @@ NOT_HERE = {
     "publication_lag_versions",
     "publication_rows_total",
 }
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2030, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 class Told:

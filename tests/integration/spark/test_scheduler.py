@@ -23,22 +23,10 @@ from streamtables.errors import (
 from streamtables.refresh.one import RefreshOne
 from streamtables.refresh.recording import Recording
 from streamtables.refresh.results import Refresh
+from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.support.shop import REVENUE, Shop, change, open_shop
 from tests.support.spark_oracle import assert_equal_to_query, stored_bag
-
-
-class Clock:
-    """A clock that a test moves."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2030, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 @pytest.fixture
