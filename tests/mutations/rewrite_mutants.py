@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Filter, Node, Restrict, Weighed, held_values
+from streamtables.compiler.algebra import Filter, Restrict, Scan, Weighed, held_values
 from streamtables.compiler.algebra.held_values import Values
 from streamtables.compiler.backend import operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref
 from streamtables.compiler.rewrites import (
     count_weights,
+    found_as_asked,
     keys_at_hand,
     look_up_rows,
     weigh_single_rows,
@@ -79,17 +80,37 @@ def _(patch: Patches) -> None:
 
 
 @mutant(
-    "rows of a table are wanted by the first of several keys alone",
+    "rows that were found for one set of keys are read for another",
     "SELECT r.id, (SELECT max(b) FROM u WHERE u.a = r.a) AS m, "
     "(SELECT min(u.b) FROM u WHERE u.b = r.b) AS n FROM r",
 )
 def _(patch: Patches) -> None:
-    right = look_up_rows._Book.lookups
+    right = look_up_rows.LookupBook.found
 
-    def wrong(book: look_up_rows._Book, root: Node) -> tuple[look_up_rows.RowsWanted, ...]:
-        return tuple(replace(item, any_of=item.any_of[:1]) for item in right(book, root))
+    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+        found = right(book, scan, wanted)
+        return replace(found, found=f"{found.found[:-1]}1")
 
-    patch.function(look_up_rows._Book, "lookups", wrong)
+    patch.function(look_up_rows.LookupBook, "found", wrong)
+
+
+@mutant("rows as they are now are read for those of before", LOOKED_UP)
+def _(patch: Patches) -> None:
+    right = look_up_rows.LookupBook.found
+
+    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+        return right(book, replace(scan, version="after"), wanted)
+
+    patch.function(look_up_rows.LookupBook, "found", wrong)
+
+
+@mutant(
+    "a restriction is left out though the keys have fewer values than were looked up",
+    "SELECT r.a, count(*) AS n FROM r JOIN u ON r.a = u.a WHERE r.b > 1 GROUP BY r.a "
+    "HAVING count(*) > 0",
+)
+def _(patch: Patches) -> None:
+    patch.function(found_as_asked, "has_every_value", lambda keys, name: True)
 
 
 @mutant(
@@ -98,7 +119,7 @@ def _(patch: Patches) -> None:
     "LEFT JOIN (SELECT b, count(*) AS n FROM u GROUP BY b) AS x ON u.b <=> x.b",
 )
 def _(patch: Patches) -> None:
-    patch.function(held_values, "Values", lambda columns=frozenset(), null=False: Values(columns))
+    patch.function(held_values, "Values", lambda columns=frozenset(), **_: Values(columns))
 
 
 @mutant("keys are taken from the first of the columns that they come from", LOOKED_UP)

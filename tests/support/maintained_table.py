@@ -107,10 +107,18 @@ class MaintainedTable:
         for lookup in program.lookups:
             self.database.make(lookup.view, _lookup_text(lookup))
         over_found, over_tables = self._run(program), self._run(programs.answer)
+        if program.keys is not None:
+            self._check_keys(program.keys, programs)
         signed = self.database.column_names[-1] == WEIGHT
         assert _netted(over_found, signed=signed) == _netted(over_tables, signed=signed), (
             f"found rows give {over_found}\ntables give {over_tables}\nquery: {self.plan.sql}"
         )
+
+    def _check_keys(self, keys: KeyValues, programs: ChangedTables) -> None:
+        """Keys that are at hand are those that a program computes."""
+        computed = Counter(map(_key, self._run(programs.touched_groups)))
+        held = " UNION ".join(f'SELECT "{name}" FROM "{view}"' for view, name in keys.held)
+        assert Counter(map(_key, self.database.query(held))) == computed
 
     def _check_made(self, made: Made) -> None:
         """Rows made from state on the driver are those that are stored afterwards, no others."""
@@ -294,7 +302,8 @@ def _netted(rows: Iterable[Sequence[Any]], *, signed: bool) -> Counter[tuple[Any
 
 def _lookup_text(lookup: Lookup) -> str:
     """Return the rows of a lookup as a query: each value in the held ones, NULL included."""
-    table = f'"__st_{lookup.version}_{lookup.table}"'
+    version = "before" if lookup.changes else "after"
+    table = f'"__st_{version}_{lookup.table}"'
     shown = ", ".join(f't."{name}"' for name in lookup.columns)
     wanted = (" AND ".join(f"({_has_value(item)})" for item in one) for one in lookup.any_of)
     where = " OR ".join(f"({one})" for one in wanted)
@@ -303,8 +312,9 @@ def _lookup_text(lookup: Lookup) -> str:
 
 def _has_value(item: KeyValues) -> str:
     parts = [f't."{item.column}" IS NULL'] if item.null else []
+    equal = "=" if item.null_left_out else "IS NOT DISTINCT FROM"
     for view, column in item.held:
-        same = f'h."{column}" IS NOT DISTINCT FROM t."{item.column}"'
+        same = f'h."{column}" {equal} t."{item.column}"'
         parts.append(f'EXISTS (SELECT 1 FROM "{view}" AS h WHERE {same})')
     return " OR ".join(parts) or "FALSE"
 

@@ -31,6 +31,10 @@ FEW_ROWS = 5_000
 """How many rows may be a part of Spark's plan, which looks at all of them many times."""
 
 
+ONE_TASK_ROWS = 50_000
+"""Up to how many rows one task does what several would."""
+
+
 @dataclass(frozen=True)
 class TableVersion:
     """A Delta table as it was at one version."""
@@ -92,5 +96,7 @@ def _rows(spark: SparkSession, relation: TableVersion | pa.Table | DataFrame) ->
         return read_version(spark, relation)
     if isinstance(relation, pa.Table):
         with _read_by_tasks(spark) if relation.num_rows > FEW_ROWS else nullcontext():
-            return from_arrow(spark, relation)
+            rows = from_arrow(spark, relation)
+        # Known to be in one place, rows can be joined and grouped without being sent anywhere.
+        return rows.coalesce(1) if relation.num_rows <= ONE_TASK_ROWS else rows
     return relation

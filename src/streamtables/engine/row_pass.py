@@ -6,7 +6,7 @@ time it takes is that of reading, and does not grow with the values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -19,6 +19,8 @@ from streamtables.engine.small_commit import SmallHandle, reading, scan
 
 ValueSets = Mapping[str, pa.Array]
 """Columns, and the values of which each must have one; NULL is a value like any other."""
+_PIECE_ROWS = 131_072
+"""How many rows are compared at once: for each time Arrow makes a table of the values."""
 
 
 def read_any(
@@ -33,13 +35,18 @@ def read_any(
     found: list[pa.Table] = []
     count = 0
     with reading():
-        for batch in scan(handle, _range(any_of), list(columns)):
-            part = _with_values(batch, any_of, schema)
+        for rows in _pieces(scan(handle, _range(any_of), list(columns))):
+            part = _with_values(rows, any_of, schema)
             count += part.num_rows
             if count > rows_max:
                 raise NotSmall(f"the keys cover more than {rows_max} stored rows")
             found.append(part)
     return pa.concat_tables(found) if found else schema.empty_table()
+
+
+def with_any(rows: pa.Table, any_of: Sequence[ValueSets]) -> pa.Table:
+    """Return the rows that have, by one of the sets, a value in each column."""
+    return rows.filter(_holds_any(rows, any_of))
 
 
 def _range(any_of: Sequence[ValueSets]) -> str:
@@ -53,23 +60,38 @@ def _range(any_of: Sequence[ValueSets]) -> str:
     return EVERY_ROW
 
 
-def _with_values(batch: pa.RecordBatch, any_of: Sequence[ValueSets], schema: pa.Schema) -> pa.Table:
-    kept = reduce(pc.or_, (_holds_all(batch, wanted) for wanted in any_of))
-    places = pc.indices_nonzero(kept)
+def _pieces(reader: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Return the rows of a stream in pieces that are worth the making of a table of values."""
+    batches: list[pa.RecordBatch] = []
+    for batch in reader:
+        batches.append(batch)
+        if sum(item.num_rows for item in batches) >= _PIECE_ROWS:
+            yield pa.Table.from_batches(batches)
+            batches = []
+    if batches:
+        yield pa.Table.from_batches(batches)
+
+
+def _with_values(rows: pa.Table, any_of: Sequence[ValueSets], schema: pa.Schema) -> pa.Table:
+    places = pc.indices_nonzero(_holds_any(rows, any_of))
     # Taken column by column: views of text have no kernel of their own.
-    parts = {name: _taken(batch.column(name), places) for name in schema.names}
+    parts = {name: _taken(rows.column(name), places) for name in schema.names}
     return for_delta(pa.table(parts), schema)
 
 
-def _holds_all(batch: pa.RecordBatch, wanted: ValueSets) -> pa.Array:
-    columns = ((batch.column(name), values) for name, values in wanted.items())
+def _holds_any(rows: pa.Table, any_of: Sequence[ValueSets]) -> pa.ChunkedArray:
+    return reduce(pc.or_, (_holds_all(rows, wanted) for wanted in any_of))
+
+
+def _holds_all(rows: pa.Table, wanted: ValueSets) -> pa.ChunkedArray:
+    columns = ((rows.column(name), values) for name, values in wanted.items())
     return reduce(
         pc.and_,
         (pc.is_in(column.cast(values.type), value_set=values) for column, values in columns),
     )
 
 
-def _taken(column: pa.Array, places: pa.Array) -> pa.Array:
+def _taken(column: pa.ChunkedArray, places: pa.Array) -> pa.ChunkedArray:
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
     elif pa.types.is_binary_view(column.type):

@@ -111,8 +111,6 @@ class Finding:
 
     def _place(self, lookup: Lookup) -> TableVersion:
         [item] = [item for item in self.task.inputs if item.name == lookup.table]
-        if lookup.version == "before":
-            return TableVersion(item.location, self.task.window(item).since)
         return TableVersion(item.location, item.version)
 
 

@@ -23,9 +23,10 @@ from streamtables.compiler.maintenance import LOST, STATE
 from streamtables.engine import small_hand
 from streamtables.engine.ahead import Ahead, bind_ahead
 from streamtables.engine.arrow_types import for_spark
-from streamtables.engine.binding import TableVersion, bind
+from streamtables.engine.binding import ONE_TASK_ROWS, TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
 from streamtables.engine.handles import Session
+from streamtables.engine.lookups import wanted_values
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
@@ -44,8 +45,6 @@ COMBINE = "combine"
 """The step in which stored rows are read and the change is put to their state."""
 LOST_GROUPS = "lost_groups"
 """The fact of that step: how many groups had to be computed anew."""
-_ONE_TASK_ROWS = 50_000
-"""Up to how many found rows one task does what several would."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,8 @@ class SmallRefresh:
         bind_before(spark, self.task, program)
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
-            bind(spark, view_name(name, "changes"), rows)
+            if reads(program, view := view_name(name, "changes")):
+                bind(spark, view, rows)
 
     def _bind_read(self, spark: Session, ready: Ready) -> None:
         """Bind what a program reads of the tables after the change: found rows, or all."""
@@ -146,7 +146,7 @@ class SmallRefresh:
 
     def _small(self, spark: Session, ready: Ready) -> SmallResult:
         limit = self.around.settings.driver_result_rows_max
-        few = ready.row_count <= _ONE_TASK_ROWS
+        few = ready.row_count <= ONE_TASK_ROWS
         result = run_small(spark, ready.program, rows_max=limit, few=few)
         if result is None:
             raise NotSmall(f"the change of the result has more than {limit:,} rows")
@@ -181,7 +181,10 @@ class SmallRefresh:
         return small_hand.read_keys(handle, names, keys, rows_max=max(limit, 2 * keys.num_rows))
 
     def _touched_keys(self, result: SmallResult) -> pa.Table | None:
-        """Return the keys of the touched groups, which a step of the program makes."""
+        """Return the keys of the touched groups, which are at hand or made by a step."""
+        if (keys := self.ready.program.keys) is not None:
+            held = {**self._finding.changes, **self.ready.rows}
+            return pa.table({keys.column: wanted_values(keys, held)})
         made = zip(self.ready.program.steps, result.steps, strict=True)
         return next(rows for step, rows in made if step.wanted)
 

@@ -195,4 +195,4 @@ FROM (
   WHERE
     `sum` > 10
 ) AS `t`
--- found: __st_found_1_orders(cust, amount) where cust in (__st_changes_orders.cust)
+-- found: __st_found_1_1_orders(cust, amount) where cust in (__st_changes_orders.cust)

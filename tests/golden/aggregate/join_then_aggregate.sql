@@ -371,5 +371,5 @@ FROM (
   GROUP BY
     `region`
 ) AS `t`
--- found: __st_found_1_orders(cust, amount) where cust in (__st_changes_customers.cust_id)
--- found: __st_found_1_customers(cust_id, region) where cust_id in (__st_changes_orders.cust)
+-- found: __st_old_1_1_orders(cust, amount) where cust in (__st_changes_customers.cust_id)
+-- found: __st_found_1_1_customers(cust_id, region) where cust_id in (__st_changes_orders.cust)

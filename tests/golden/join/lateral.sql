@@ -561,5 +561,7 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
--- found: __st_found_1_customers(id, name) where id in (__st_changes_orders.customer)
--- found: __st_found_1_orders(customer, amount) where customer in (__st_changes_customers.id) or customer in (__st_changes_orders.customer)
+-- found: __st_old_1_1_customers(id, name) where id in (__st_changes_orders.customer)
+-- found: __st_old_1_2_orders(customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_found_1_2_orders(customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_found_1_1_orders(customer, amount) where customer in (__st_changes_customers.id)

@@ -229,4 +229,5 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
--- found: __st_found_1_staff(id, s, a) where id in (__st_changes_staff.a) or a in (__st_changes_staff.id)
+-- found: __st_old_1_2_staff(id, a, s) where a in (__st_changes_staff.id)
+-- found: __st_found_1_1_staff(id, s) where id in (__st_changes_staff.a)

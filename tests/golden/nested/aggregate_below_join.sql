@@ -474,4 +474,7 @@ FROM (
     ) AS `t1`
   ) AS `t`
 ) AS `t`
--- found: __st_found_1_orders(cust) where cust in (__st_changes_customers.cust_id) or cust in (__st_changes_orders.cust)
+-- found: __st_old_1_1_customers(cust_id, name) where cust_id in (__st_changes_orders.cust)
+-- found: __st_old_1_2_orders(cust) where cust in (__st_changes_orders.cust)
+-- found: __st_found_1_2_orders(cust) where cust in (__st_changes_orders.cust)
+-- found: __st_found_1_1_orders(cust) where cust in (__st_changes_customers.cust_id)

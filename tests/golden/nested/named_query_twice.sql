@@ -582,4 +582,5 @@ FROM (
 ) AS `s`
 WHERE
   `__st_weight` <> 0
--- found: __st_found_1_orders(cust, amount) where cust in (__st_changes_orders.cust)
+-- found: __st_old_1_1_orders(cust, amount) where cust in (__st_changes_orders.cust)
+-- found: __st_found_1_1_orders(cust, amount) where cust in (__st_changes_orders.cust)

@@ -912,5 +912,9 @@ FROM (
     `__st_weight`
   FROM `__st_net_4` AS `t`
 ) AS `t`
--- found: __st_found_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a) or a in (__st_changes_r.a)
--- found: __st_found_1_r(id, a) where a in (__st_changes_u.a) or a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_old_1_2_r(a) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_found_1_2_r(a) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_old_1_2_u(a, b) where a in (__st_changes_r.a)
+-- found: __st_old_1_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_found_1_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_old_1_1_r(id, a) where a in (__st_changes_u.a)

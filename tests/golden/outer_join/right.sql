@@ -474,5 +474,6 @@ SELECT
   `id_2` AS `__st_key_id_2`,
   `__st_weight`
 FROM `__st_net_2` AS `t`
--- found: __st_found_1_orders(id, customer) where customer in (__st_changes_customers.id, __st_changes_orders.customer)
--- found: __st_found_1_customers(id, name) where id in (__st_changes_orders.customer)
+-- found: __st_old_1_1_orders(id, customer) where customer in (__st_changes_customers.id, __st_changes_orders.customer)
+-- found: __st_found_1_1_orders(id, customer) where customer in (__st_changes_customers.id, __st_changes_orders.customer)
+-- found: __st_old_1_1_customers(id, name) where id in (__st_changes_orders.customer)

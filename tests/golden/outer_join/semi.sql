@@ -421,5 +421,6 @@ SELECT
   `id`,
   `__st_weight`
 FROM `__st_net_2` AS `t`
--- found: __st_found_1_payments(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
--- found: __st_found_1_orders(id, customer) where customer in (__st_changes_payments.customer)
+-- found: __st_old_1_1_payments(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
+-- found: __st_found_1_1_payments(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
+-- found: __st_old_1_1_orders(id, customer) where customer in (__st_changes_payments.customer)

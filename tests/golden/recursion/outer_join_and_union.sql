@@ -1009,5 +1009,5 @@ FROM (
 ) AS `s`
 WHERE
   `__st_weight` <> 0
--- found: __st_found_1_u(a, b) where a in (__st_changes_u.a) and b in (__st_changes_u.b)
--- found: __st_found_1_t(a) where a in (__st_changes_t.a)
+-- found: __st_found_1_1_u(a, b) where a in (__st_changes_u.a) and b in (__st_changes_u.b)
+-- found: __st_found_1_1_t(a) where a in (__st_changes_t.a)

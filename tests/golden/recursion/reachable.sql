@@ -967,4 +967,4 @@ FROM (
 ) AS `s`
 WHERE
   `__st_weight` <> 0
--- found: __st_found_1_u(a, b) where a in (__st_changes_u.a) and b in (__st_changes_u.b)
+-- found: __st_found_1_1_u(a, b) where a in (__st_changes_u.a) and b in (__st_changes_u.b)

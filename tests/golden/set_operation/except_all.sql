@@ -712,5 +712,7 @@ FROM (
   LATERAL VIEW
   explode(sequence(CAST(1 AS BIGINT), CAST(`on_left` - `on_right` AS BIGINT))) g AS `time`
 ) AS `t`
--- found: __st_found_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)
--- found: __st_found_1_r(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)
+-- found: __st_old_1_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)
+-- found: __st_old_1_1_r(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)
+-- found: __st_found_1_1_u(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)
+-- found: __st_found_1_1_r(a, b) where a in (__st_changes_r.a, __st_changes_u.a) and b in (__st_changes_r.b, __st_changes_u.b)

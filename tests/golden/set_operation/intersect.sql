@@ -374,5 +374,5 @@ FROM (
   WHERE
     `on_left` > 0 AND `on_right` > 0
 ) AS `t`
--- found: __st_found_1_payments(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
--- found: __st_found_1_orders(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
+-- found: __st_found_1_1_payments(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)
+-- found: __st_found_1_1_orders(customer) where customer in (__st_changes_orders.customer, __st_changes_payments.customer)

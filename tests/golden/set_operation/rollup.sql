@@ -927,4 +927,7 @@ FROM (
     `__st_weight`
   FROM `__st_net_6` AS `t`
 ) AS `t`
--- found: __st_found_1_r(id, a, b) where a in (__st_changes_r.a) and b in (__st_changes_r.b) or a in (__st_changes_r.a)
+-- found: __st_old_1_2_r(id, a) where a in (__st_changes_r.a)
+-- found: __st_found_1_2_r(id, a) where a in (__st_changes_r.a)
+-- found: __st_old_1_1_r(id, a, b) where a in (__st_changes_r.a) and b in (__st_changes_r.b)
+-- found: __st_found_1_1_r(id, a, b) where a in (__st_changes_r.a) and b in (__st_changes_r.b)

@@ -1402,4 +1402,3 @@ FROM (
 ) AS `s`
 WHERE
   `__st_weight` <> 0
--- found: __st_found_1_r(id, a) where a in (__st_changes_r.a)

@@ -553,5 +553,6 @@ SELECT
   ) END AS `n`,
   `__st_weight`
 FROM `__st_net_1` AS `t`
--- found: __st_found_1_u(a) where a in (__st_changes_r.a, __st_changes_u.a)
--- found: __st_found_1_r(id, a) where a in (__st_changes_u.a)
+-- found: __st_old_1_1_u(a) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_found_1_1_u(a) where a in (__st_changes_r.a, __st_changes_u.a)
+-- found: __st_old_1_1_r(id, a) where a in (__st_changes_u.a)

@@ -1126,5 +1126,6 @@ FROM (
 ) AS `s`
 WHERE
   `__st_weight` <> 0
--- found: __st_found_1_u(b) where b in (__st_changes_r.a, __st_changes_u.b)
--- found: __st_found_1_r(id, a) where a in (__st_changes_u.b)
+-- found: __st_old_1_1_u(b) where b in (__st_changes_r.a, __st_changes_u.b)
+-- found: __st_found_1_1_u(b) where b in (__st_changes_r.a, __st_changes_u.b)
+-- found: __st_old_1_1_r(id, a) where a in (__st_changes_u.b)

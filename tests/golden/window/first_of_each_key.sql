@@ -342,4 +342,5 @@ SELECT
   `amount`,
   `__st_weight`
 FROM `__st_net_2` AS `t`
--- found: __st_found_1_orders(id, customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_old_1_1_orders(id, customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_found_1_1_orders(id, customer, amount) where customer in (__st_changes_orders.customer)

@@ -357,4 +357,5 @@ SELECT
   `rank` AS `k`,
   `__st_weight`
 FROM `__st_net_2` AS `t`
--- found: __st_found_1_r(id, a, b) where a in (__st_changes_r.a)
+-- found: __st_old_1_1_r(id, a, b) where a in (__st_changes_r.a)
+-- found: __st_found_1_1_r(id, a, b) where a in (__st_changes_r.a)

@@ -34,8 +34,8 @@ def asked(program: Program) -> dict[str, list[dict[str, set[str]]]]:
 def test_each_side_of_a_join_is_asked_for_by_the_other():
     program = found("SELECT f.id, d.s FROM f JOIN d ON f.a = d.a")
     assert asked(program) == {
-        "__st_found_1_f": [{"a": {"__st_changes_d.a"}}],
-        "__st_found_1_d": [{"a": {"__st_changes_f.a"}}],
+        "__st_old_1_1_f": [{"a": {"__st_changes_d.a"}}],
+        "__st_found_1_1_d": [{"a": {"__st_changes_f.a"}}],
     }
     assert not program.reads_table
     assert "__st_after_" not in program.sql
@@ -44,8 +44,8 @@ def test_each_side_of_a_join_is_asked_for_by_the_other():
 def test_what_was_found_asks_for_more():
     program = found("SELECT f.id, e.name FROM f JOIN d ON f.a = d.a JOIN e ON d.e = e.e", "f")
     assert asked(program) == {
-        "__st_found_1_d": [{"a": {"__st_changes_f.a"}}],
-        "__st_found_2_e": [{"e": {"__st_found_1_d.e"}}],
+        "__st_found_1_1_d": [{"a": {"__st_changes_f.a"}}],
+        "__st_found_2_1_e": [{"e": {"__st_found_1_1_d.e"}}],
     }
     assert program.lookups[0].columns == ("a", "e")
 

@@ -46,9 +46,16 @@ class Values:
 
     columns: frozenset[HeldColumn] = frozenset()
     null: bool = False
+    """Whether NULL is one of them, whatever the columns hold."""
+    null_left_out: bool = False
+    """Whether NULL is none of them, whatever the columns hold."""
 
     def __or__(self, other: Values) -> Values:
-        return Values(self.columns | other.columns, self.null or other.null)
+        return Values(
+            self.columns | other.columns,
+            self.null or other.null,
+            self.null_left_out and other.null_left_out,
+        )
 
 
 @kept
@@ -64,6 +71,9 @@ def values_of(node: Node, name: str) -> Values | None:
             if item.passes is None or node.input.type_of(item.passes) != item.type:
                 return None
             return values_of(node.input, item.passes)
+        case Keys(nulls=False):
+            found = values_of(node.input, name)
+            return None if found is None else Values(found.columns, null_left_out=True)
         case Filter() | Net() | Negate() | Repeat() | Keys() | Weighed():
             return values_of(node.input, name)
         case Sum() | UnionAll():
@@ -84,6 +94,28 @@ def values_of(node: Node, name: str) -> Values | None:
             return _probed(node, name)
         case _:
             return None
+
+
+def has_every_value(keys: Keys, name: str) -> bool:
+    """Whether a column of keys has all of the values that `values_of` names: none is left out."""
+    return _has_every_value(keys.input, name)
+
+
+def _has_every_value(node: Node, name: str) -> bool:
+    match node:
+        case Scan():
+            return _held(node, name) is not None
+        case Project():
+            [item] = [item for item in node.projections if item.name == name]
+            if item.passes is None or node.input.type_of(item.passes) != item.type:
+                return False
+            return _has_every_value(node.input, item.passes)
+        case Negate() | Keys(nulls=True):
+            return _has_every_value(node.input, name)
+        case Sum() | UnionAll():
+            return all(_has_every_value(item, name) for item in node.inputs)
+        case _:
+            return False
 
 
 def _held(scan: Scan, name: str) -> Values | None:

@@ -28,6 +28,7 @@ from streamtables.compiler.algebra import (
     Sum,
 )
 from streamtables.compiler.algebra.bounded import works_on_tables
+from streamtables.compiler.algebra.held_values import Values
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import (  # noqa: F401
     generators,
@@ -79,6 +80,9 @@ class KeyValues:
     held: tuple[tuple[str, str], ...]
     """Pairs of a view and a column of it."""
     null: bool = False
+    """Whether NULL is wanted, whatever they hold."""
+    null_left_out: bool = False
+    """Whether NULL is not wanted, whatever they hold."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,11 @@ class Lookup:
 
     view: str
     table: str
-    version: str
     columns: tuple[str, ...]
     any_of: tuple[tuple[KeyValues, ...], ...]
     """A row is wanted for which, in one of these, every column has one of its values."""
+    changes: str = ""
+    """The view of the table's changes, for rows of the version before them."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class Program:
     """Whether the last statement reads a table, and not only changes and earlier steps."""
     lookups: tuple[Lookup, ...] = ()
     """Rows to be found first, in this order; a program without any reads the tables themselves."""
+    keys: KeyValues | None = None
+    """The keys that are asked for, where they are at hand and no step has to compute them."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -138,6 +145,7 @@ def program(
     wanted: Node | None = None,
     scans_at_most: int | None = None,
     lookups: Iterable[RowsWanted] = (),
+    keys: tuple[str, Values] | None = None,
 ) -> Program:
     """Return the statements that compute a relation; `wanted` is a step whatever it takes."""
     named = _named(root)
@@ -156,23 +164,20 @@ def program(
     large = any(works_on_tables(node) for node in in_order(root))
     last = to_sql(writer.statement(root), pretty=False)
     found = tuple(_lookup(item) for item in lookups)
-    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, found)
+    held = None if keys is None else _key_values(*keys)
+    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, found, held)
 
 
 def _lookup(wanted: RowsWanted) -> Lookup:
-    any_of = tuple(
-        tuple(
-            KeyValues(
-                column,
-                tuple((view_name(h.table, h.relation), h.column) for h in sorted(values.columns)),
-                values.null,
-            )
-            for column, values in one
-        )
-        for one in wanted.any_of
-    )
+    any_of = tuple(tuple(_key_values(*item) for item in one) for one in wanted.any_of)
     view = view_name(wanted.table, wanted.name)
-    return Lookup(view, wanted.table, wanted.version, wanted.columns, any_of)
+    changes = view_name(wanted.table, "changes") if wanted.version == "before" else ""
+    return Lookup(view, wanted.table, wanted.columns, any_of, changes)
+
+
+def _key_values(column: str, values: Values) -> KeyValues:
+    held = tuple((view_name(h.table, h.relation), h.column) for h in sorted(values.columns))
+    return KeyValues(column, held, values.null, values.null_left_out)
 
 
 def statements_of(

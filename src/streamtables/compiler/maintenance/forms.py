@@ -28,6 +28,7 @@ from streamtables.compiler.algebra import (
     at,
 )
 from streamtables.compiler.algebra.bounded import works_on_tables
+from streamtables.compiler.algebra.held_values import Values, has_every_value, values_of
 from streamtables.compiler.algebra.keyed import recomputed, touched_keys
 from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.backend.apart import Apart
@@ -39,14 +40,16 @@ from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
 from streamtables.compiler.maintenance.stored_state import StoredState, stored_state
 from streamtables.compiler.rewrites.before_from_after import before_from_after
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.found_as_asked import found_as_asked
 from streamtables.compiler.rewrites.keys_at_hand import keys_at_hand
-from streamtables.compiler.rewrites.look_up_rows import RowsWanted, look_up_rows
+from streamtables.compiler.rewrites.look_up_rows import look_up_rows
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.rewrites.share_equal import share_equal
 from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_changes
 from streamtables.compiler.rewrites.weigh_single_rows import weigh_single_rows
+from streamtables.compiler.types import has_plain_image
 
 Form = Literal["signed-rows", "touched-groups", "stored-state"]
 
@@ -192,10 +195,10 @@ class ChangedTables:
     def relation(self) -> Node:
         """What `answer` computes, as a plan."""
         if self.table.state is not None:
-            return self._ready(self.table.state.contributions)
+            return self._ready(self.table.state.contributions, self.before)
         if self.table.chain is not None:
-            return self._ready(self._new_groups())
-        return self._ready(changes_of(self.table.definition))
+            return self._ready(self._new_groups(), self.before)
+        return self._ready(changes_of(self.table.definition), self.before)
 
     @cached_property
     def signed_rows(self) -> Program:
@@ -255,31 +258,43 @@ class ChangedTables:
         return self._program(Net(Sum((new, Negate(self._stored_rows())))))
 
     def _program(self, root: Node, *, wanted: Keys | None = None) -> Program:
-        ready, lookups = self._looked_up(self._ready(root), wanted)
+        looked_up = self._looked_up(root, wanted) if self.found else None
+        if looked_up is not None:
+            return looked_up
+        ready = self._ready(root, self.before)
         return program(
             ready,
             small_changes=self.small,
             wanted=_found(wanted, ready),
             scans_at_most=self.scans_at_most,
-            lookups=lookups,
         )
 
-    def _looked_up(self, ready: Node, wanted: Keys | None) -> tuple[Node, tuple[RowsWanted, ...]]:
-        """Return a relation over found rows, where that spares Spark the reading of a table."""
-        if not self.found:
-            return ready, ()
-        narrowed, lookups = look_up_rows(ready)
-        before, after = (
-            statements_of(item, small_changes=self.small) for item in (ready, narrowed)
-        )
+    def _looked_up(self, root: Node, wanted: Keys | None) -> Program | None:
+        """Return a program over found rows; None where it spares Spark no reading of a table."""
+        narrowed, book = look_up_rows(self._ready(root, "read"))
+        if book.is_empty:
+            return None
+        rest = before_from_after(narrowed) if self.before == "derived" else narrowed
+        ready = self._ready(root, self.before)
+        before, after = (statements_of(item, small_changes=self.small) for item in (ready, rest))
         if after.all_scans >= before.all_scans:
-            return ready, ()
-        return keys_at_hand(narrowed, _found(wanted, narrowed)), lookups
+            return None
+        at_hand = keys_at_hand(rest, _found(wanted, rest))
+        held = _held(_found(wanted, at_hand))
+        asked = share_equal(prune_columns(found_as_asked(at_hand, book)))
+        return program(
+            asked,
+            small_changes=self.small,
+            wanted=None if held is not None else _found(wanted, asked),
+            scans_at_most=self.scans_at_most,
+            lookups=book.lookups(asked),
+            keys=held,
+        )
 
-    def _ready(self, root: Node) -> Node:
+    def _ready(self, root: Node, before: Literal["read", "derived"]) -> Node:
         """Return a relation as it is written: with its columns cut, and equal parts as one."""
         ready = weigh_single_rows(filter_before_net(root))
-        if self.before == "derived":
+        if before == "derived":
             ready = before_from_after(ready)
         # Small results are netted by whoever writes them.
         ready = trust_netted_changes(ready, root_too=self.small)
@@ -317,9 +332,19 @@ class ChangedTables:
         return Restrict(stored, keys, on)
 
 
-def _found(keys: Keys | None, root: Node) -> Node | None:
+def _found(keys: Keys | None, root: Node) -> Keys | None:
     """Return what became of a key set in a rewritten plan: the last one with its columns."""
     if keys is None:
         return None
     sets = [node for node in in_order(root) if isinstance(node, Keys)]
     return [node for node in sets if node.names == keys.names][-1]
+
+
+def _held(keys: Keys | None) -> tuple[str, Values] | None:
+    """Return a key column, and where exactly its values are at hand; None where they are not."""
+    if keys is None or len(keys.key_columns) != 1:
+        return None
+    [name] = keys.key_columns
+    values = values_of(keys, name)
+    told = has_every_value(keys, name) and has_plain_image(keys.type_of(name))
+    return (name, values) if told and values is not None else None

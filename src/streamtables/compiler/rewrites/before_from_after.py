@@ -40,7 +40,7 @@ def _replace(old: Node, new: Node) -> Node:
         case Recursive() if isinstance(old, Recursive):
             # Weights cannot travel through a recursion, so its tables are plain from the start.
             return rebuild(old, _plain_tables)
-        case Scan(version="before"):
+        case Scan(version="before", found=""):
             changes = replace(new, version="changes")
             return Sum((replace(new, version="after"), Negate(changes)))
         case Restrict(input=Sum() as total):
@@ -65,7 +65,7 @@ def _touched(term: Node, node: Touched) -> Node:
 
 
 def _plain_tables(_: Node, new: Node) -> Node:
-    if isinstance(new, Scan) and new.version == "before":
+    if isinstance(new, Scan) and new.version == "before" and not new.found:
         changes = replace(new, version="changes")
         return _plain(Sum((replace(new, version="after"), Negate(changes))))
     return new

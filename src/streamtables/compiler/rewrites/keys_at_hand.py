@@ -14,12 +14,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Keys, Node, Project, Projection, Scan, Sum
-from streamtables.compiler.algebra.held_values import values_of
+from streamtables.compiler.algebra.held_values import has_every_value, values_of
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
 from streamtables.compiler.rewrites.share_equal import share_equal
-
-_FEW_OPERATORS = 6
-"""Keys that take no more than this are as easily computed."""
 
 
 def keys_at_hand(root: Node, wanted: Node | None) -> Node:
@@ -34,11 +31,11 @@ def _at_hand(node: Node) -> Node:
     """Return keys as a union of columns that are at hand; any other relation as it is."""
     if not isinstance(node, Keys) or len(node.key_columns) != 1:
         return node
-    below = in_order(node.input)
     [name] = node.key_columns
     values = values_of(node.input, name)
-    if values is None or values.null or not values.columns or len(below) <= _FEW_OPERATORS:
+    if values is None or values.null or not values.columns or has_every_value(node, name):
         return node
+    below = in_order(node.input)
     kind = node.input.type_of(name)
     terms = []
     for held in sorted(values.columns):

@@ -9,8 +9,8 @@ and Spark works on a few rows where it would plan and read a table.
     ΔR ⋈ X        the rows of X with a value of ΔR in the column that must equal it
 
 The conditions stay in the program.  A lookup may find more than they ask for, never less, so the
-answer is the same.  The trap: `after − changes` made plain, where a row that is taken away must be
-there; there nothing is looked up from above, only by the keys that cut both of them.
+answer is the same.  Rows are looked up in a table as it is, and as it was: what was there before is
+what is found now without the changes, and those are on the driver too.
 """
 
 from __future__ import annotations
@@ -57,36 +57,51 @@ class RowsWanted:
     any_of: tuple[Wanted, ...]
 
 
-def look_up_rows(root: Node) -> tuple[Node, tuple[RowsWanted, ...]]:
-    """Return the relation over found rows, and the lookups in the order in which they are made."""
-    book = _Book()
-    found = rebuild(root, lambda _, new: _narrowed_inputs(new, book))
-    return found, book.lookups(found)
+def look_up_rows(root: Node) -> tuple[Node, LookupBook]:
+    """Return the relation over found rows, and the book of what is to be found."""
+    book = LookupBook()
+    return rebuild(root, lambda _, new: _narrowed_inputs(new, book)), book
 
 
-class _Book:
-    """The lookups so far, one for each table, version and round.
+class LookupBook:
+    """The lookups so far: in each version of a table one for each thing that is wanted of it.
 
     A lookup for values that another one finds belongs to a later round.
     """
 
     def __init__(self) -> None:
-        self._wanted: dict[Place, dict[Wanted, None]] = {}
+        self._wanted: dict[Place, AnyOf] = {}
         self._versions: dict[Place, str] = {}
+        self._numbers: dict[tuple[str, int], dict[AnyOf, int]] = {}
 
     def found(self, scan: Scan, wanted: AnyOf) -> Scan:
         """Return the scan of the rows that are wanted of a table."""
-        name = f"{'found' if scan.version == 'after' else 'old'}_{_round_of(wanted)}"
         sources = {field.name: field.source for field in scan.fields}
+        each = (
+            sorted(((sources[column], values) for column, values in one), key=itemgetter(0))
+            for one in wanted
+        )
+        any_of = tuple(dict.fromkeys(map(tuple, each)))
+        turn = _round_of(any_of)
+        numbers = self._numbers.setdefault((scan.table, turn), {})
+        number = numbers.setdefault(any_of, len(numbers) + 1)
+        name = f"{'found' if scan.version == 'after' else 'old'}_{turn}_{number}"
         place = (scan.table, name)
         self._versions[place] = scan.version
-        for one in wanted:
-            named = sorted(((sources[column], values) for column, values in one), key=itemgetter(0))
-            self._wanted.setdefault(place, {})[tuple(named)] = None
+        self._wanted[place] = any_of
         return replace(scan, found=name)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked up."""
+        return not self._wanted
+
+    def wanted(self, scan: Scan) -> AnyOf:
+        """Return what the rows of a scan were found by."""
+        return self._wanted[scan.table, scan.found]
+
     def lookups(self, root: Node) -> tuple[RowsWanted, ...]:
-        """Return what is read, directly or by another lookup."""
+        """Return what a relation reads, directly or by another lookup, in the order of finding."""
         columns: dict[Place, dict[str, None]] = {}
         for node in in_order(root):
             if isinstance(node, Scan) and node.found:
@@ -96,7 +111,7 @@ class _Book:
         for place in sorted(self._wanted, key=lambda item: -_turn(item[1])):
             if place not in columns:
                 continue
-            wanted = tuple(self._wanted[place])
+            wanted = self._wanted[place]
             _add(columns, place, (column for one in wanted for column, _ in one))
             for held in _held_by(wanted):
                 if _turn(held.relation):
@@ -123,11 +138,11 @@ def _round_of(wanted: AnyOf) -> int:
 
 def _turn(relation: str) -> int:
     """Return the round in which a relation is found; 0 for one that is there from the start."""
-    head, _, number = relation.partition("_")
-    return int(number) if head in ("found", "old") else 0
+    head, _, numbers = relation.partition("_")
+    return int(numbers.partition("_")[0]) if head in ("found", "old") else 0
 
 
-def _narrowed_inputs(node: Node, book: _Book) -> Node:
+def _narrowed_inputs(node: Node, book: LookupBook) -> Node:
     match node:
         case Restrict():
             wanted = _asked(node.input, node.keys, node.on)
@@ -147,7 +162,7 @@ def _narrowed_inputs(node: Node, book: _Book) -> Node:
             return node
 
 
-def _joined(join: InnerJoin, book: _Book) -> Node:
+def _joined(join: InnerJoin, book: LookupBook) -> Node:
     """Look up the rows of one input after the other, from those that are at hand."""
     parts = list(join.parts)
     pairs = (*join.equalities, *((right, left) for left, right in join.equalities))
@@ -183,7 +198,7 @@ def _asked(node: Node, keys: Node, on: On) -> AnyOf:
     return (tuple(found.items()),) if found else ()
 
 
-def _narrowed(node: Node, wanted: AnyOf, book: _Book) -> Node:
+def _narrowed(node: Node, wanted: AnyOf, book: LookupBook) -> Node:
     """Return the relation over found rows; itself where a table below is needed as a whole."""
     if not wanted:
         return node

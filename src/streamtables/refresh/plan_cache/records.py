@@ -74,6 +74,7 @@ def unpack_program(name: RecordName, record: bytes) -> Program:
     try:
         plain["steps"] = tuple(Step(**step) for step in plain["steps"])
         plain["lookups"] = tuple(_lookup(item) for item in plain["lookups"])
+        plain["keys"] = None if plain["keys"] is None else _key_values(plain["keys"])
         return Program(**plain)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedRecordError(f"the program cannot be read: {error}") from error
@@ -112,7 +113,7 @@ def _lookup(plain: dict[str, Any]) -> Lookup:
 
 
 def _key_values(plain: dict[str, Any]) -> KeyValues:
-    return KeyValues(plain["column"], _pairs(plain["held"]), plain["null"])
+    return KeyValues(**{**plain, "held": _pairs(plain["held"])})
 
 
 def _pairs(plain: list[list[str]]) -> tuple[tuple[str, str], ...]:
