@@ -13,6 +13,8 @@ from tests.support.histories import KEYS, TABLES, random_history
 from tests.support.laws import Trial, check_meaning
 from tests.support.maintained_table import check_maintenance
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(40)
 
 

@@ -381,6 +381,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", WRONG, ids=str)
 def test_the_model_notices_a_wrong_rule(broken: str):
     class Broken(Drains):

@@ -323,6 +323,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
 def test_the_model_notices(wrong: Followed) -> None:
     @settings(max_examples=2_000, phases=[Phase.generate], database=None, derandomize=True)
