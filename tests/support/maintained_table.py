@@ -18,7 +18,7 @@ import pyarrow as pa
 from streamtables.compiler.algebra import CLOCK_TABLE, WEIGHT
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.statement import KeyValues, Lookup, Program
-from streamtables.compiler.maintenance import ChangedTables, StateColumn
+from streamtables.compiler.maintenance import ChangedTables, StateColumn, StoredState
 from streamtables.compiler.plan import Plan
 from streamtables.engine.combine_state import combine_state
 from tests.support import driver_state
@@ -106,6 +106,9 @@ class MaintainedTable:
             return
         for lookup in program.lookups:
             self.database.make(lookup.view, _lookup_text(lookup))
+        if programs.table.state is not None:
+            self._check_states(programs.table.state, program, programs.contributions)
+            return
         over_found, over_tables = self._run(program), self._run(programs.answer)
         if program.keys is not None:
             self._check_keys(program.keys, programs)
@@ -113,6 +116,35 @@ class MaintainedTable:
         assert _netted(over_found, signed=signed) == _netted(over_tables, signed=signed), (
             f"found rows give {over_found}\ntables give {over_tables}\nquery: {self.plan.sql}"
         )
+
+    def _check_states(self, state: StoredState, one: Program, other: Program) -> None:
+        """Contributions of both lead to the same state; rows may come and go again in one alone."""
+        (ours, lost), (theirs, lost_too) = self._states(state, one), self._states(state, other)
+        for key in lost | lost_too:
+            ours.pop(key, None)
+            theirs.pop(key, None)
+        assert ours == theirs, f"query: {self.plan.sql}"
+
+    def _states(
+        self, state: StoredState, program: Program
+    ) -> tuple[dict[tuple[Any, ...], tuple[Any, ...]], set[tuple[Any, ...]]]:
+        """Return the state of every group after contributions, and the groups that are lost."""
+        contributions = self._named(program)
+        stored = [
+            dict(zip(self.plan.maintenance.layout.columns, row, strict=True)) for row in self.rows
+        ]
+        states = {
+            _key([row[shown] for _, shown in state.group]): _key(
+                [row[item.name] for item in state.states]
+            )
+            for row in stored
+        }
+        groups, lost = driver_state.combined(state, contributions, stored)
+        for row in contributions:
+            states.pop(_key([row[inner] for inner, _ in state.group]), None)
+        width = len(state.group)
+        states |= {_key(group[:width]): _key(group[width:]) for group in groups}
+        return states, {_key(group) for group in lost}
 
     def _check_keys(self, keys: KeyValues, programs: ChangedTables) -> None:
         """Keys that are at hand are those that a program computes."""

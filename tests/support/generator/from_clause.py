@@ -87,6 +87,7 @@ def join_condition(gen: Generator, left: Sequence[Typed], right: Sequence[Typed]
         return f"{collated(a)} = {collated(b)}"
     c, d, _ = gen.choices.pick(pairs)
     options += [f"({equal} OR {c} = {d})", f"{equal} AND {c} <=> {d}", f"{equal} AND {c} < {d}"]
+    options.append(f"({equal} AND {c} < {d} OR {equal} AND {c} IS NULL)")
     if type_ == "int":
         options += [f"{a} + 1 = {b}", f"{a} = {b} % 2", f"{a} BETWEEN {b} AND {b} + 1"]
     # A condition on one side only, and one that is never true, are where outer joins go wrong.

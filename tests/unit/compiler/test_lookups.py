@@ -41,6 +41,15 @@ def test_each_side_of_a_join_is_asked_for_by_the_other():
     assert "__st_after_" not in program.sql
 
 
+def test_an_equality_in_every_branch_of_an_or_asks_too():
+    either = "(f.a = d.a AND f.n > 1) OR (d.a = f.a AND d.s = 'x')"
+    for join in ("JOIN", "LEFT JOIN", "LEFT SEMI JOIN"):
+        program = found(f"SELECT f.id FROM f {join} d ON {either}")
+        assert {lookup.table for lookup in program.lookups} == {"f", "d"}, join
+        assert not program.reads_table
+    assert not found("SELECT f.id FROM f JOIN d ON (f.a = d.a AND f.n > 1) OR d.s = 'x'").lookups
+
+
 def test_what_was_found_asks_for_more():
     program = found("SELECT f.id, e.name FROM f JOIN d ON f.a = d.a JOIN e ON d.e = e.e", "f")
     assert asked(program) == {

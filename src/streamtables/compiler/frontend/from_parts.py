@@ -22,6 +22,7 @@ from streamtables.compiler.frontend.expressions import (
     check_types,
     conjuncts,
 )
+from streamtables.compiler.frontend.implied import with_implied
 from streamtables.compiler.frontend.scope import Scope
 from streamtables.compiler.frontend.subqueries import Subqueries
 
@@ -88,7 +89,7 @@ def with_condition(clause: FromClause, condition: exp.Expr, binding: Binding) ->
         else:
             found += conjuncts(bound)
     check_conditions(found, clause, binding)
-    clause = clause.with_conditions(found)
+    clause = clause.with_conditions(with_implied(found, binding.types_of(*clause.parts)))
     return replace(clause, waiting=(*clause.waiting, *waiting))
 
 

@@ -11,6 +11,7 @@ from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.correlation import free_columns
 from streamtables.compiler.frontend.expressions import bind_expression, conjuncts
 from streamtables.compiler.frontend.from_parts import FromClause, check_conditions, with_condition
+from streamtables.compiler.frontend.implied import with_implied
 from streamtables.compiler.frontend.probes import Conditions, existence, left_join, with_column
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.subqueries import Subqueries, Subquery
@@ -119,7 +120,8 @@ def _on(
             ours = attached(ours, Subqueries([subquery]), binding)
         else:
             raise binding.unimplemented("ON with a subquery about both sides", condition)
-    return ours, theirs, [item for item in bound if item != exp.true()]
+    said = [item for item in bound if item != exp.true()]
+    return ours, theirs, with_implied(said, binding.types_of(ours, theirs))
 
 
 def _compared_with(name: str, conditions: Conditions, found: Subqueries) -> frozenset[str]:
