@@ -18,13 +18,18 @@ JOIN customers b ON a.customer = b.id JOIN customers c ON b.region = c.region"""
 COUNTED = f"SELECT region, count(*) AS n, max(id) AS last FROM ({JOINED}) GROUP BY region"
 
 
-@pytest.fixture(params=[10_000, 0], ids=["small", "through Spark"])
+READ: dict[str, int] = {"driver_rows_max": 10_000, "lookup_bytes_max": 0}
+"""Small changes, while Spark reads the tables."""
+
+
+@pytest.fixture(
+    params=[{"driver_rows_max": 10_000}, READ, {"driver_rows_max": 0}],
+    ids=["looked up", "small", "through Spark"],
+)
 def narrow(
     request: pytest.FixtureRequest, spark_sessions: SparkSessions, tmp_path: Path
 ) -> Iterator[StreamTables]:
-    settings = settings_with(
-        deep_join_l0_scan_threshold=1, part3_max_scan_count=1, driver_rows_max=request.param
-    )
+    settings = settings_with(deep_join_l0_scan_threshold=1, part3_max_scan_count=1, **request.param)
     spark = spark_sessions.get()
     with StreamTables(tmp_path / "warehouse", spark=spark, settings=settings) as opened:
         yield opened
@@ -47,17 +52,31 @@ def test_the_table_follows_its_query(narrow: StreamTables, tmp_path: Path, query
     assert "last refresh: +" in found.svg
 
 
-@pytest.mark.parametrize("narrow", [10_000], indirect=True)
-def test_an_old_version_that_is_gone_leads_to_a_rebuild(
-    narrow: StreamTables, tmp_path: Path
-) -> None:
-    shop = open_shop(narrow, tmp_path)
-    narrow.create("t", JOINED)
-    refreshed(narrow, "t")
+def without_old_files(db: StreamTables, folder: Path) -> Shop:
+    """Return a shop of which a stream table follows a change, without the files of before it."""
+    shop = open_shop(db, folder)
+    db.create("t", JOINED)
+    refreshed(db, "t")
     old = list(Path(shop.customers.path).glob("*.parquet"))
     change(shop)
     for file in old:
         file.unlink()
+    return shop
+
+
+@pytest.mark.parametrize("narrow", [READ], indirect=True, ids=["small"])
+def test_an_old_version_that_is_gone_leads_to_a_rebuild(
+    narrow: StreamTables, tmp_path: Path
+) -> None:
+    without_old_files(narrow, tmp_path)
     result = refreshed(narrow, "t")
     assert (result.mode, result.reason.code) == ("full", "rebuild")
     assert "history" in result.reason.text
+
+
+@pytest.mark.parametrize("narrow", [{}], indirect=True, ids=["looked up"])
+def test_rows_of_before_that_are_looked_up_need_no_old_version(
+    narrow: StreamTables, tmp_path: Path
+) -> None:
+    without_old_files(narrow, tmp_path)
+    assert refreshed(narrow, "t").mode == "differential"
