@@ -204,7 +204,7 @@ class Settings:
         low=1,
         high=1_000,
         help="Inputs that a join may have while its tables before a change are taken as after "
-        "minus changes; those of a wider one are read at their old version.",
+        "minus changes; where Spark reads those of a wider one, it does so at their old version.",
     )
     driver_rows_max: int = _whole(
         10_000,

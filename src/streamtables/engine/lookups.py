@@ -79,7 +79,7 @@ def _at_once(
         return list(pool.map(in_table, groups))
 
 
-def wanted_values(item: KeyValues, found: Mapping[str, pa.Table]) -> pa.ChunkedArray:
+def wanted_values(item: KeyValues, found: Mapping[str, pa.Table]) -> pa.Array:
     """Return every value that is wanted of a column, once.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 
@@ -26,19 +26,9 @@ from streamtables.scheduler.queue import Job
 from streamtables.scheduler.tick import Ticker
 from streamtables.scheduler.workers import Workers
 from tests.support.delta_tables import DeltaTableFile, take_log_away
+from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.unit.catalog.builders import START, reads, record, source, standing, stream_table
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = datetime(2030, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 @pytest.fixture
