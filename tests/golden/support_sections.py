@@ -73,7 +73,8 @@ def _kept(plan: Plan) -> str:
     """Return each operator that does more than pass rows on, with its kind."""
     found: dict[str, None] = {}
     chain = plan.maintenance.chain
-    stored = chain.keyed if chain is not None and plan.maintenance.state is not None else None
+    kept = plan.maintenance.state or plan.maintenance.first
+    stored = chain.keyed if chain is not None and kept is not None else None
     for node in reversed(in_order(plan.definition)):
         name = type(node).__name__
         if isinstance(node, OPERATORS) and name not in ("Scan", "Project", "Filter"):

@@ -44,12 +44,20 @@ from streamtables.compiler.algebra.node import When, delta_rule, may_change, nod
 from streamtables.compiler.backend import combine, operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref, select
-from streamtables.compiler.frontend import attach, joins, scalar_subquery, set_operations
-from streamtables.compiler.maintenance import forms, stored_state
+from streamtables.compiler.frontend import (
+    attach,
+    grouping_sets,
+    joins,
+    scalar_subquery,
+    set_operations,
+)
+from streamtables.compiler.frontend.binding import column
+from streamtables.compiler.maintenance import FirstRows, forms, stored_state
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.rewrites import before_from_after, prune_columns
 from streamtables.compiler.rewrites.mark_unchanged import mark_unchanged
-from streamtables.engine import combine_state
+from streamtables.engine import combine_state, first_rows
+from tests.support import maintained_table
 
 
 class Patches:
@@ -530,6 +538,58 @@ def _(patch: Patches) -> None:
         return node.with_inputs(Repeat(Filter(changes, exp.true())))
 
     patch.rule(delta_rule, TopK, wrong)
+
+
+@mutant(
+    "a set of columns groups by those that it leaves out",
+    "SELECT a, b, count(*) AS n FROM u GROUP BY ROLLUP (a, b)",
+)
+def _(patch: Patches) -> None:
+    patch.function(grouping_sets, "_where_chosen", lambda name, *_: column(name))
+
+
+@mutant(
+    "sets of columns are one group where they show the same",
+    "SELECT a, b, count(*) AS n FROM u GROUP BY GROUPING SETS ((a), (b))",
+)
+def _(patch: Patches) -> None:
+    right = grouping_sets._number
+    patch.function(grouping_sets, "_number", lambda value: right(0))
+
+
+FIRST = "SELECT id, b FROM r ORDER BY b DESC, id LIMIT 2"
+
+
+@mutant("the first of the stored rows and the changes are always the first of all", FIRST)
+def _(patch: Patches) -> None:
+    right = first_rows.first_of
+    patch.function(
+        maintained_table,
+        "first_of",
+        lambda candidates, stored, limit: right(candidates, stored.slice(0, 0), limit),
+    )
+
+
+@mutant("rows that went are still among the first", FIRST)
+def _(patch: Patches) -> None:
+    right = FirstRows.candidates
+    patch.function(
+        FirstRows,
+        "candidates",
+        lambda first, stored, changes: right(first, Sum((stored, stored)), changes),
+    )
+
+
+@mutant("the first rows are chosen by the last part of their order", FIRST)
+def _(patch: Patches) -> None:
+    right = FirstRows.candidates
+    patch.function(
+        FirstRows,
+        "candidates",
+        lambda first, stored, changes: right(
+            replace(first, order=first.order[1:]), stored, changes
+        ),
+    )
 
 
 RECENT = "SELECT id, a FROM ev WHERE ts > now() - INTERVAL 1 DAY"

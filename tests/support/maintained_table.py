@@ -1,7 +1,7 @@
 """A stored stream table in DuckDB, kept by the programs that the engine runs on Spark.
 
-It proves the cheaper forms (touched groups, stored state, before derived from after) against the
-defining query, without a session.
+It proves the cheaper forms (touched groups, stored state, first rows, before derived from after)
+against the defining query, without a session.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from streamtables.compiler.backend.statement import KeyValues, Lookup, Program
 from streamtables.compiler.maintenance import ChangedTables, StateColumn, StoredState
 from streamtables.compiler.plan import Plan
 from streamtables.engine.combine_state import combine_state
+from streamtables.engine.first_rows import first_of
 from tests.support import driver_state
 from tests.support.bags import Bag, bag_of, canonical
 from tests.support.driver_state import Groups
@@ -67,6 +68,7 @@ class MaintainedTable:
         delta = self._run(programs.whole_delta)
         state = programs.table.state
         made = self._made(programs) if state is not None and (parts or state.has_extremes) else None
+        first = self._first_rows(programs) if programs.table.first is not None else None
         if parts:
             self._check_parts(programs)
         if way[1]:
@@ -86,11 +88,24 @@ class MaintainedTable:
         self.database.replace_rows(STORED, self.rows)
         if made is not None:
             self._check_made(made)
+        if first is not None:
+            assert Counter(map(_number_key, self.rows)) == first, f"query: {self.plan.sql}"
         return delta
+
+    def _first_rows(self, programs: ChangedTables) -> Counter[tuple[Any, ...]]:
+        """Return the first rows as the engine tells them from the stored ones and the changes."""
+        first = programs.table.first
+        assert first is not None
+        candidates = self.database.arrow(_one_text(programs.candidates))
+        stored = self.database.arrow(f'SELECT * FROM "{STORED}"')
+        told = first_of(candidates, stored, first.limit)
+        if told is None:
+            return Counter(map(_number_key, self._run(programs.lost_groups)))
+        return _counted(told)
 
     def _check_parts(self, programs: ChangedTables) -> None:
         """Run what the engine runs when little changed, beside the one statement for all."""
-        if programs.table.state is not None:
+        if programs.table.state is not None or programs.table.first is not None:
             pass
         elif programs.table.chain is not None:
             self._run(programs.new_groups)
@@ -148,9 +163,9 @@ class MaintainedTable:
 
     def _check_keys(self, keys: KeyValues, programs: ChangedTables) -> None:
         """Keys that are at hand are those that a program computes."""
-        computed = Counter(map(_key, self._run(programs.touched_groups)))
+        computed = set(map(_key, self._run(programs.touched_groups)))
         held = " UNION ".join(f'SELECT "{name}" FROM "{view}"' for view, name in keys.held)
-        assert Counter(map(_key, self.database.query(held))) == computed
+        assert set(map(_key, self.database.query(held))) == computed
 
     def _check_made(self, made: Made) -> None:
         """Rows made from state on the driver are those that are stored afterwards, no others."""

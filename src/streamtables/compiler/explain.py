@@ -91,6 +91,11 @@ def form_reason(maintenance: Maintenance) -> str:
                 "driver"
             )
         return "every aggregate at the root follows from sums and counts, which add up"
+    if maintenance.first is not None:
+        return (
+            "the first rows follow from those that are stored and those that changed; they are "
+            "taken from all rows where too many of the first went"
+        )
     if isinstance(maintenance.chain.keyed, TopK):
         return "the first rows are taken again, and compared with those that are stored"
     return f"groups that changed are computed again: {why_no_state(maintenance)}"

@@ -28,6 +28,10 @@ class PlanFacts:
     key_pairs: tuple[tuple[str, str], ...]
     """Pairs of a group column, as the programs name it, and the stored column that holds it."""
     state: StateShape | None
+    hidden: tuple[str, ...] = ()
+    """The stored columns beside those of the query, a bag's ordinals excepted."""
+    first: int | None = None
+    """How many rows are stored at most, where they are the first of an order."""
     only_grows: bool = False
     """Whether rows that come to the tables can never take a stored row away."""
 
@@ -45,6 +49,8 @@ class PlanFacts:
             key=kept.layout.key if kept is not None else None,
             key_pairs=kept.key_pairs if kept is not None else (),
             state=kept.state.shape if kept is not None and kept.state is not None else None,
+            hidden=tuple(name for name, _ in kept.layout.hidden) if kept is not None else (),
+            first=kept.first.limit if kept is not None and kept.first is not None else None,
             only_grows=kept is not None
             and kept.form == "signed-rows"
             and only_grows(kept.definition),

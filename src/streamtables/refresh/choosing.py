@@ -35,6 +35,8 @@ class Choice:
     work: Work
     predictions: Mapping[Way, Prediction]
     seconds: float
+    cold: bool = False
+    """Whether this process takes the way for the first time."""
 
     def step(self, result: Applied) -> Step:
         """Return the step of the record that later predictions are made from."""
@@ -42,7 +44,8 @@ class Choice:
         if result.strategy == "overwrite":
             # Only now is it known how many rows the query gives.
             work = replace(work, stored_rows=result.rows_inserted or 0)
-        return Step(CHOICE, self.seconds, choice_facts(self.decision.way, work, self.predictions))
+        facts = choice_facts(self.decision.way, work, self.predictions, cold=self.cold)
+        return Step(CHOICE, self.seconds, facts)
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Choosing:
         decision = decide(facts)
         self._check_policy(decision)
         work = works.get(decision.way) or self._work_of(decision, facts)
-        return Choice(decision, work, facts.predicted, round(perf_counter() - began, 6))
+        cold = self.around.costs.is_first(self.task.table.id, decision.way)
+        return Choice(decision, work, facts.predicted, round(perf_counter() - began, 6), cold)
 
     def _facts(self, small: Changes | None, *, query_changed: bool) -> Facts:
         task, settings = self.task, self.around.settings

@@ -26,7 +26,7 @@ _FADING = 0.8
 _LIKE_FROM = 0.3
 """From this weight on a past refresh is one of about the same size."""
 _COLD = 0.5
-"""The share of a first fill that the same work takes later."""
+"""The share of a first refresh that the same work takes later."""
 _BOUNDS = (0.5, 4.0)
 """Between which shares of a full refresh a guess without a like refresh has to lie."""
 
@@ -73,7 +73,9 @@ class Sample:
     work: Work
     seconds: float
     cold: bool = False
-    """Whether it was a first fill, which also makes the table and reads what nobody has read."""
+    """Whether it was the first of its way in its process: Spark plans and compiles it anew."""
+    first_fill: bool = False
+    """Whether it filled the table, which also makes it and reads what nobody has read."""
 
 
 @dataclass(frozen=True)

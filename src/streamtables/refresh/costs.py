@@ -27,6 +27,7 @@ class CostBook:
     rates: Mapping[Way, Rates] = field(default_factory=lambda: RATES)
     _tables: PastBook[Sample] = field(init=False)
     _machine: dict[Way, deque[float]] = field(default_factory=dict)
+    _taken: set[tuple[InputId, Way]] = field(default_factory=set)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -43,7 +44,15 @@ class CostBook:
     def note(self, record: RefreshRecord) -> None:
         """Take in a refresh that ended."""
         self._tables.note(record)
-        self._note_machine(samples_of([record]))
+        samples = samples_of([record])
+        self._note_machine(samples)
+        with self._lock:
+            self._taken.update((record.stream_table_id, sample.way) for sample in samples)
+
+    def is_first(self, table: InputId, way: Way) -> bool:
+        """Whether this process has not taken a way of a table yet."""
+        with self._lock:
+            return (table, way) not in self._taken
 
     def predict(self, way: Way, work: Work, past: Sequence[Sample]) -> Prediction:
         """Predict one way of a refresh."""
@@ -93,11 +102,11 @@ def samples_of(history: Sequence[RefreshRecord]) -> list[Sample]:
 
 
 def choice_facts(
-    way: Way, work: Work, predictions: Mapping[Way, Prediction]
+    way: Way, work: Work, predictions: Mapping[Way, Prediction], *, cold: bool = False
 ) -> dict[str, str | int | float | bool | None]:
     """Return what a record keeps of a choice: the work, and what each way was expected to take."""
     expected = {f"predicted_{name}": round(p.seconds, 3) for name, p in predictions.items()}
-    return {"way": way, **asdict(work), **expected}
+    return {"way": way, **asdict(work), **expected, **({"cold": True} if cold else {})}
 
 
 def _sample_of(record: RefreshRecord) -> Sample | None:
@@ -106,5 +115,6 @@ def _sample_of(record: RefreshRecord) -> Sample | None:
     if facts is None or record.state not in ("applied", "no-change"):
         return None
     work = Work(*(int(cast("int", facts[item.name])) for item in fields(Work)))
-    cold = record.reason_code == "first-fill"
-    return Sample(cast("Way", facts["way"]), work, record.seconds, cold)
+    first_fill = record.reason_code == "first-fill"
+    cold = first_fill or bool(facts.get("cold"))
+    return Sample(cast("Way", facts["way"]), work, record.seconds, cold, first_fill)

@@ -73,7 +73,7 @@ def _predicted(record: RefreshRecord) -> dict[str, float] | None:
 
 def _timing_data(sample: Sample) -> dict[str, object]:
     rows = sample.work.changed_rows
-    return {"seconds": sample.seconds, "rows_in": rows, "first_fill": sample.cold}
+    return {"seconds": sample.seconds, "rows_in": rows, "first_fill": sample.first_fill}
 
 
 def past_lines(history: Sequence[RefreshRecord]) -> list[str]:
@@ -102,5 +102,5 @@ def _lines(last: RefreshRecord, history: Sequence[RefreshRecord]) -> Iterator[st
 
 def _timing_text(sample: Sample) -> str:
     if sample.way == "full":
-        return f"full {sample.seconds:.3f} s" + (" (first fill)" if sample.cold else "")
+        return f"full {sample.seconds:.3f} s" + (" (first fill)" if sample.first_fill else "")
     return f"{sample.way} {sample.seconds:.3f} s for {sample.work.changed_rows:,} rows"

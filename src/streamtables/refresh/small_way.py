@@ -4,7 +4,8 @@ changes     Arrow, netted on the columns that the query reads
 find        rows of other tables that they name by a key, by deltalake
 compute     one Spark query over them, and over the tables of which that is not enough
 stored      the rows of the touched keys, by deltalake
-lost        groups whose stored state does not tell their new row: one more query, over them alone
+lost        groups whose stored state does not tell their new row: one more query, over them alone;
+            likewise first rows, where those stored and those that came do not tell them
 commit      by deltalake, compare-and-set; by Spark where too many files are touched
 """
 
@@ -19,12 +20,13 @@ import pyarrow as pa
 
 from streamtables.catalog.models import JsonValue
 from streamtables.compiler.backend.statement import Program, view_name
-from streamtables.compiler.maintenance import LOST, STATE
+from streamtables.compiler.maintenance import LOST, STATE, STORED
 from streamtables.engine import small_hand
 from streamtables.engine.ahead import Ahead, bind_ahead
 from streamtables.engine.arrow_types import for_spark
 from streamtables.engine.binding import ONE_TASK_ROWS, TableVersion, bind
 from streamtables.engine.combine_state import combine_state, copied_rows
+from streamtables.engine.first_rows import first_of
 from streamtables.engine.handles import Session
 from streamtables.engine.lookups import wanted_values
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
@@ -37,7 +39,7 @@ from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.routes import APPLY
 from streamtables.refresh.small_write import SmallWrite
 from streamtables.refresh.stopwatch import Stopwatch
-from streamtables.refresh.stored_columns import require_state
+from streamtables.refresh.stored_columns import require_hidden
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 
@@ -64,7 +66,7 @@ class SmallRefresh:
 
         Raises:
             NotSmall: a part is too large for the driver.
-            OtherColumns: the stored rows lack state.
+            OtherColumns: the stored rows lack hidden columns.
         """
         with self._leased(self.ready.program) as spark:
             return self._write(spark, self._computed(spark)).signed
@@ -74,7 +76,7 @@ class SmallRefresh:
 
         Raises:
             NotSmall: a part is too large or of a type that only Spark can write; nothing happened.
-            OtherColumns: the stored rows lack state; nothing happened.
+            OtherColumns: the stored rows lack hidden columns; nothing happened.
         """
         with self._leased(self.ready.program) as spark:
             result = self._computed(spark)
@@ -90,11 +92,12 @@ class SmallRefresh:
 
     def _combined(self, spark: Session, result: SmallResult) -> SmallWrite | None:
         """Return the write where groups may be lost: computing them is no part of writing."""
-        state = self.task.plan.facts.state
-        if state is None or not state.has_extremes:
+        facts = self.task.plan.facts
+        extremes = facts.state is not None and facts.state.has_extremes
+        if not extremes and facts.first is None:
             return None
-        with self.watch.step(COMBINE, hand="deltalake") as facts:
-            return self._write(spark, result, facts)
+        with self.watch.step(COMBINE, hand="deltalake") as found:
+            return self._write(spark, result, found)
 
     def _leased(self, program: Program) -> AbstractContextManager[Session]:
         profile: Profile = "bulk" if program.large else "quick"
@@ -124,6 +127,8 @@ class SmallRefresh:
     def _bind(self, spark: Session) -> None:
         program = self.ready.program
         self._bind_read(spark, self.ready)
+        if self.task.plan.facts.first is not None:
+            bind(spark, view_name(STORED, "now"), for_spark(self._first_rows.rows))
         bind_before(spark, self.task, program)
         bind_clock(spark, self.task)
         for name, rows in self.changes.items():
@@ -156,16 +161,45 @@ class SmallRefresh:
         self, spark: Session, result: SmallResult, facts: dict[str, JsonValue] | None = None
     ) -> SmallWrite:
         """Return the change of the stored rows, ready to be written."""
-        task, form = self.task, self.task.plan.facts.form
-        handle = small_hand.open_at(task.table.location, task.stored_version)
-        require_state(task.plan.facts, handle.schema.names)
+        task, form, handle = self.task, self.task.plan.facts.form, self._handle
         if form == "signed-rows":
             return SmallWrite(task, self.around, handle, result.rows)
-        covered = self._covered(handle, result)
-        state = form == "stored-state"
-        new = self._state_rows(spark, result.rows, covered.named, facts) if state else result.rows
+        if form == "first-rows":
+            covered, new = self._first_rows, self._first_anew(result.rows, facts)
+        else:
+            covered, new = self._covered(handle, result), result.rows
+        if form == "stored-state":
+            new = self._state_rows(spark, new, covered.named, facts)
         signed = small_hand.change_of_groups(handle, covered, new)
         return SmallWrite(task, self.around, handle, signed, covered)
+
+    @cached_property
+    def _handle(self) -> small_hand.SmallHandle:
+        """The stored table, at the version that the change follows."""
+        handle = small_hand.open_at(self.task.table.location, self.task.stored_version)
+        require_hidden(self.task.plan.facts, handle.schema.names)
+        return handle
+
+    @cached_property
+    def _first_rows(self) -> small_hand.Covered:
+        """All stored rows, where they are the first of an order."""
+        limit = self.around.settings.driver_result_rows_max
+        return small_hand.read_keys(self._handle, (), pa.table({}), rows_max=limit)
+
+    def _first_anew(self, candidates: pa.Table, facts: dict[str, JsonValue] | None) -> pa.Table:
+        """Return the first rows: of the candidates, or of all rows where those do not tell."""
+        limit = self.task.plan.facts.first
+        assert limit is not None
+        first = first_of(candidates, for_spark(self._first_rows.rows), limit)
+        if facts is not None:
+            facts[LOST_GROUPS] = int(first is None)
+        if first is not None:
+            return first
+        ready = Ready(self.task.plan.lost_groups())
+        with self._leased(ready.program) as spark:
+            bind_clock(spark, self.task)
+            self._bind_read(spark, ready)
+            return self._small(spark, ready).rows
 
     def _covered(self, handle: small_hand.SmallHandle, result: SmallResult) -> small_hand.Covered:
         """Return the stored rows of the touched groups."""

@@ -18,7 +18,7 @@ from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.old_versions import bind_before
 from streamtables.refresh.stopwatch import Stopwatch
-from streamtables.refresh.stored_columns import require_state
+from streamtables.refresh.stored_columns import require_hidden
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 from streamtables.sources.changes import SharedChanges
@@ -105,7 +105,7 @@ class SparkRefresh:
         """Compute the signed change of the stored rows, and write it.
 
         Raises:
-            OtherColumns: the stored rows lack state; nothing happened.
+            OtherColumns: the stored rows lack hidden columns; nothing happened.
         """
         task = self.task
         grows = self._only_grows()
@@ -117,7 +117,7 @@ class SparkRefresh:
                 self._bind_changes(spark, added=grows)
                 stored = TableVersion(task.table.location, task.stored_version)
                 rows = bind(spark, view_name(STORED, "now"), stored)
-                require_state(task.plan.facts, rows.columns)
+                require_hidden(task.plan.facts, rows.columns)
                 delta = task.plan.changes(task.changed_names, small=False)
                 bind_before(spark, task, delta)
                 signed = run_large(spark, delta)

@@ -13,22 +13,21 @@ from streamtables.compiler.plan_facts import PlanFacts
 
 
 class OtherColumns(Exception):  # noqa: N818  a signal inside a refresh, never shown as an error
-    """The stored rows lack state; nothing has been written."""
+    """The stored rows lack columns; nothing has been written."""
 
     def __init__(self, missing: Collection[str]) -> None:
         self.reason = (
             f"the table was filled by a release that kept no {', '.join(sorted(missing))}, "
-            "which its aggregates are kept by now"
+            "which its rows are kept by now"
         )
         super().__init__(self.reason)
 
 
-def require_state(facts: PlanFacts, stored: Collection[str]) -> None:
-    """Check that the stored columns hold the state of the aggregates, if there is one.
+def require_hidden(facts: PlanFacts, stored: Collection[str]) -> None:
+    """Check that the hidden columns are stored that the plan counts on.
 
     Raises:
-        OtherColumns: they do not.
+        OtherColumns: they are not.
     """
-    wanted = () if facts.state is None else (state.name for state in facts.state.states)
-    if missing := set(wanted).difference(stored):
+    if missing := set(facts.hidden).difference(stored):
         raise OtherColumns(missing)

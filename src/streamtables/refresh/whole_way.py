@@ -22,6 +22,7 @@ from streamtables.engine.programs import run_small
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.stopwatch import Stopwatch
+from streamtables.refresh.stored_columns import require_hidden
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 
@@ -39,10 +40,12 @@ class WholeRefresh:
 
         Raises:
             NotSmall: the rows are too many, or of a type that only Spark can write.
+            OtherColumns: the stored rows lack hidden columns; nothing happened.
         """
         task = self.task
         with self.watch.step("read", hand="deltalake"):
             handle = small_hand.open_at(task.table.location, task.stored_version)
+            require_hidden(task.plan.facts, handle.schema.names)
             stored = small_hand.read_all(handle, rows_max=self._limit)
         with self.around.sessions.lease(
             "bulk", tag=task.refresh_id, label=task.table.name

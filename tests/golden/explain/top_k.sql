@@ -4,7 +4,7 @@ SELECT id, amount FROM orders ORDER BY amount DESC LIMIT 10
 ---- text
 output    id int, amount decimal(10,2)
 key       id
-kept by   touched groups: the first rows are taken again, and compared with those that are stored
+kept by   first rows: the first rows follow from those that are stored and those that changed; they are taken from all rows where too many of the first went
 reads     orders
 
 plan
@@ -14,14 +14,7 @@ plan
         Scan orders (id, amount)  [linear]
 
 cost of a change
-  orders  O(whole)  "TopK first 10 after 0 in order amount_2 DESC, id_2 ASC" is computed from whole tables
-
-thresholds
-  part3_max_scan_count  1 of 60  within  no statement is split for its width
-
-advice
-  Keep the rows without LIMIT, and take the first ones where they are read.
-    "TopK first 10 after 0 in order amount_2 DESC, id_2 ASC" is taken again from all rows
+  orders  O(lost groups)  the first are taken of stored and changed rows; all rows are looked at where those do not tell which move up
 ---- data
 tables: ["orders"]
 incremental: true
@@ -40,12 +33,11 @@ operators:
 joins: []
 aggregates: []
 complexity:
-  {"source": "orders", "class": "O(whole)", "reason": "\"TopK first 10 after 0 in order amount_2 DESC, id_2 ASC\" is computed from whole tables"}
+  {"source": "orders", "class": "O(lost groups)", "reason": "the first are taken of stored and changed rows; all rows are looked at where those do not tell which move up"}
 thresholds:
   {"name": "deep_join_l0_scan_threshold", "limit": 8, "value": 0, "effect": "tables before a change are taken as after minus changes", "advice": "Keep old versions of the sources for longer than the time between two refreshes, or make a stream table of a part of the join.", "crossed": false}
-  {"name": "part3_max_scan_count", "limit": 60, "value": 1, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
-advice:
-  {"code": "first-rows", "text": "Keep the rows without LIMIT, and take the first ones where they are read.", "reason": "\"TopK first 10 after 0 in order amount_2 DESC, id_2 ASC\" is taken again from all rows"}
-form: "touched-groups"
-form_reason: "the first rows are taken again, and compared with those that are stored"
+  {"name": "part3_max_scan_count", "limit": 60, "value": 0, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
+advice: []
+form: "first-rows"
+form_reason: "the first rows follow from those that are stored and those that changed; they are taken from all rows where too many of the first went"
 stored_columns: ["id", "amount"]

@@ -5,39 +5,41 @@ SELECT c.name, o.amount FROM customers AS c JOIN LATERAL (SELECT amount FROM ord
 Project name, amount_2 as amount  [linear]
   InnerJoin customer = id  [multilinear]
     Scan customers (id, name)  [linear]
-    TopK by customer first 1 after 0 in order amount_2 DESC  [keyed]
-      Project amount as amount_2, customer  [linear]
-        Scan orders (customer, amount)  [linear]
+    Project amount_2, customer  [linear]
+      TopK by customer first 1 after 0 in order amount_2 DESC, id_2 ASC  [keyed]
+        Project amount as amount_2, id_2, customer  [linear]
+          Scan orders (id as id_2, customer, amount)  [linear]
 ---- delta plan
 Net
   Project name, amount_2 as amount  [linear]
     Sum
       InnerJoin customer = id  [multilinear]
         Scan changes.customers (id, name)  [linear]
-        TopK by customer first 1 after 0 in order amount_2 DESC  [keyed]
-          Project amount as amount_2, customer  [linear]
-            Restrict customer <=> key id
-              Scan after.orders (customer, amount)  [linear]
-              Keys id
-                Scan changes.customers (id, name)  [linear]
+        Project amount_2, customer  [linear]
+          TopK by customer first 1 after 0 in order amount_2 DESC, id_2 ASC  [keyed]
+            Project amount as amount_2, id_2, customer  [linear]
+              Restrict customer <=> key id
+                Scan after.orders (id as id_2, customer, amount)  [linear]
+                Keys id
+                  Scan changes.customers (id, name)  [linear]
       InnerJoin customer = id  [multilinear]
         Scan before.customers (id, name)  [linear]
-        Net
-          Sum
-            TopK by customer first 1 after 0 in order amount_2 DESC  [keyed]
-              Project amount as amount_2, customer  [linear]
-                Restrict customer <=> key customer
-                  Scan after.orders (customer, amount)  [linear]
-                  Keys customer (#1)
-                    Project amount as amount_2, customer  [linear]
-                      Net
-                        Scan changes.orders (customer, amount)  [linear]
-            Negate
-              TopK by customer first 1 after 0 in order amount_2 DESC  [keyed]
-                Project amount as amount_2, customer  [linear]
+        Project amount_2, customer  [linear]
+          Net
+            Sum
+              TopK by customer first 1 after 0 in order amount_2 DESC, id_2 ASC  [keyed]
+                Project amount as amount_2, id_2, customer  [linear]
                   Restrict customer <=> key customer
-                    Scan before.orders (customer, amount)  [linear]
-                    #1
+                    Scan after.orders (id as id_2, customer, amount)  [linear]
+                    Keys customer (#1)
+                      Project amount as amount_2, id_2, customer  [linear]
+                        Scan changes.orders (id as id_2, customer, amount)  [linear]
+              Negate
+                TopK by customer first 1 after 0 in order amount_2 DESC, id_2 ASC  [keyed]
+                  Project amount as amount_2, id_2, customer  [linear]
+                    Restrict customer <=> key customer
+                      Scan before.orders (id as id_2, customer, amount)  [linear]
+                      #1
 ---- delta sql (spark)
 WITH `__st_keys_1` AS (
   SELECT DISTINCT
@@ -51,73 +53,66 @@ WITH `__st_keys_1` AS (
   ) AS `t`
   WHERE
     NOT `id` IS NULL
-), `__st_net_1` AS (
-  SELECT
-    `customer`,
-    `amount`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `customer`,
-      `amount`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `customer`,
-        `amount`,
-        `__st_weight`
-      FROM `changes`.`orders`
-    ) AS `t`
-    GROUP BY
-      `customer`,
-      `amount`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
 ), `__st_keys_2` AS (
   SELECT DISTINCT
     `customer`
   FROM (
     SELECT
       `amount` AS `amount_2`,
+      `id_2`,
       `customer`,
       `__st_weight`
-    FROM `__st_net_1` AS `t`
+    FROM (
+      SELECT
+        `id` AS `id_2`,
+        `customer`,
+        `amount`,
+        `__st_weight`
+      FROM `changes`.`orders`
+    ) AS `t`
   ) AS `t`
-), `__st_net_2` AS (
+), `__st_net_1` AS (
   SELECT
     `amount_2`,
+    `id_2`,
     `customer`,
     `__st_weight`
   FROM (
     SELECT
       `amount_2`,
+      `id_2`,
       `customer`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `amount_2`,
+        `id_2`,
         `customer`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
           `amount_2`,
+          `id_2`,
           `customer`
         FROM (
           SELECT
             `amount_2`,
+            `id_2`,
             `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
           FROM (
             SELECT
               `amount` AS `amount_2`,
+              `id_2`,
               `customer`
             FROM (
               SELECT
+                `t`.`id_2`,
                 `t`.`customer`,
                 `t`.`amount`
               FROM (
                 SELECT
+                  `id` AS `id_2`,
                   `customer`,
                   `amount`
                 FROM `after`.`orders`
@@ -133,27 +128,33 @@ WITH `__st_keys_1` AS (
       UNION ALL
       SELECT
         `amount_2`,
+        `id_2`,
         `customer`,
         -CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
           `amount_2`,
+          `id_2`,
           `customer`
         FROM (
           SELECT
             `amount_2`,
+            `id_2`,
             `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
           FROM (
             SELECT
               `amount` AS `amount_2`,
+              `id_2`,
               `customer`
             FROM (
               SELECT
+                `t`.`id_2`,
                 `t`.`customer`,
                 `t`.`amount`
               FROM (
                 SELECT
+                  `id` AS `id_2`,
                   `customer`,
                   `amount`
                 FROM `before`.`orders`
@@ -169,6 +170,7 @@ WITH `__st_keys_1` AS (
     ) AS `t`
     GROUP BY
       `amount_2`,
+      `id_2`,
       `customer`
   ) AS `s`
   WHERE
@@ -209,29 +211,39 @@ FROM (
         FROM (
           SELECT
             `amount_2`,
-            `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            `id_2`,
+            `customer`
           FROM (
             SELECT
-              `amount` AS `amount_2`,
-              `customer`
+              `amount_2`,
+              `id_2`,
+              `customer`,
+              row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
             FROM (
               SELECT
-                `t`.`customer`,
-                `t`.`amount`
+                `amount` AS `amount_2`,
+                `id_2`,
+                `customer`
               FROM (
                 SELECT
-                  `customer`,
-                  `amount`
-                FROM `after`.`orders`
+                  `t`.`id_2`,
+                  `t`.`customer`,
+                  `t`.`amount`
+                FROM (
+                  SELECT
+                    `id` AS `id_2`,
+                    `customer`,
+                    `amount`
+                  FROM `after`.`orders`
+                ) AS `t`
+                LEFT SEMI JOIN `__st_keys_1` AS `k`
+                  ON `t`.`customer` = `k`.`id`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`customer` = `k`.`id`
             ) AS `t`
-          ) AS `t`
-        ) AS `n`
-        WHERE
-          `__st_position_in_order` <= 1
+          ) AS `n`
+          WHERE
+            `__st_position_in_order` <= 1
+        ) AS `t`
       ) AS `t2`
         ON `customer` = `id`
       UNION ALL
@@ -241,7 +253,13 @@ FROM (
         `amount_2`,
         `customer`,
         `t1`.`__st_weight`
-      FROM `__st_net_2` AS `t1`
+      FROM (
+        SELECT
+          `amount_2`,
+          `customer`,
+          `__st_weight`
+        FROM `__st_net_1` AS `t`
+      ) AS `t1`
       JOIN (
         SELECT
           `id`,
@@ -270,6 +288,7 @@ WITH `__st_keys_2` AS (
       `__st_weight`
     FROM (
       SELECT
+        `id` AS `id_2`,
         `customer`,
         `amount`,
         `__st_weight`
@@ -278,10 +297,12 @@ WITH `__st_keys_2` AS (
   ) AS `t`
 )
 SELECT /*+ BROADCAST(`k`) */
+  `t`.`id_2`,
   `t`.`customer`,
   `t`.`amount`
 FROM (
   SELECT
+    `id` AS `id_2`,
     `customer`,
     `amount`
   FROM `__st_after_orders`
@@ -310,6 +331,7 @@ WITH `__st_keys_1` AS (
       `__st_weight`
     FROM (
       SELECT
+        `id` AS `id_2`,
         `customer`,
         `amount`,
         `__st_weight`
@@ -319,36 +341,43 @@ WITH `__st_keys_1` AS (
 ), `__st_net_1` AS (
   SELECT
     `amount_2`,
+    `id_2`,
     `customer`,
     `__st_weight`
   FROM (
     SELECT
       `amount_2`,
+      `id_2`,
       `customer`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
         `amount` AS `amount_2`,
+        `id_2`,
         `customer`,
         `__st_weight`
       FROM (
         SELECT
+          `id_2`,
           `customer`,
           `amount`,
           CAST(1 AS BIGINT) AS `__st_weight`
         FROM `__st_step_1` AS `t`
         UNION ALL
         SELECT
+          `id_2`,
           `customer`,
           `amount`,
           -`__st_weight` AS `__st_weight`
         FROM (
           SELECT /*+ BROADCAST(`k`) */
+            `t`.`id_2`,
             `t`.`customer`,
             `t`.`amount`,
             `t`.`__st_weight`
           FROM (
             SELECT
+              `id` AS `id_2`,
               `customer`,
               `amount`,
               `__st_weight`
@@ -361,6 +390,7 @@ WITH `__st_keys_1` AS (
     ) AS `t`
     GROUP BY
       `amount_2`,
+      `id_2`,
       `customer`
   ) AS `s`
   WHERE
@@ -387,59 +417,78 @@ WITH `__st_keys_1` AS (
         FROM (
           SELECT
             `amount_2`,
-            `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            `id_2`,
+            `customer`
           FROM (
             SELECT
-              `amount` AS `amount_2`,
-              `customer`
-            FROM `__st_step_1` AS `t`
-          ) AS `t`
-        ) AS `n`
-        WHERE
-          `__st_position_in_order` <= 1
+              `amount_2`,
+              `id_2`,
+              `customer`,
+              row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
+            FROM (
+              SELECT
+                `amount` AS `amount_2`,
+                `id_2`,
+                `customer`
+              FROM `__st_step_1` AS `t`
+            ) AS `t`
+          ) AS `n`
+          WHERE
+            `__st_position_in_order` <= 1
+        ) AS `t`
       ) AS `t`
       UNION ALL
       SELECT
         `amount_2`,
         `customer`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
+        `__st_weight`
       FROM (
         SELECT
           `amount_2`,
-          `customer`
+          `id_2`,
+          `customer`,
+          -CAST(1 AS BIGINT) AS `__st_weight`
         FROM (
           SELECT
             `amount_2`,
-            `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            `id_2`,
+            `customer`
           FROM (
             SELECT
               `amount_2`,
-              `customer`
+              `id_2`,
+              `customer`,
+              row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
             FROM (
               SELECT
                 `amount_2`,
-                `customer`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_1` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `t`
-        ) AS `n`
-        WHERE
-          `__st_position_in_order` <= 1
+                `id_2`,
+                `customer`
+              FROM (
+                SELECT
+                  `amount_2`,
+                  `id_2`,
+                  `customer`,
+                  CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+                  explode(
+                    sequence(
+                      CAST(1 AS BIGINT),
+                      CAST(IF(
+                        `__st_weight` < 0,
+                        CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
+                        `__st_weight`
+                      ) AS BIGINT)
+                    )
+                  ) AS `__st_n`
+                FROM `__st_net_1` AS `t`
+                WHERE
+                  `__st_weight` <> 0
+              ) AS `s`
+            ) AS `t`
+          ) AS `n`
+          WHERE
+            `__st_position_in_order` <= 1
+        ) AS `t`
       ) AS `t`
     ) AS `t`
     GROUP BY
@@ -486,29 +535,39 @@ FROM (
         FROM (
           SELECT
             `amount_2`,
-            `customer`,
-            row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC) AS `__st_position_in_order`
+            `id_2`,
+            `customer`
           FROM (
             SELECT
-              `amount` AS `amount_2`,
-              `customer`
+              `amount_2`,
+              `id_2`,
+              `customer`,
+              row_number() OVER (PARTITION BY `customer` ORDER BY `amount_2` DESC, `id_2` ASC) AS `__st_position_in_order`
             FROM (
-              SELECT /*+ BROADCAST(`k`) */
-                `t`.`customer`,
-                `t`.`amount`
+              SELECT
+                `amount` AS `amount_2`,
+                `id_2`,
+                `customer`
               FROM (
-                SELECT
-                  `customer`,
-                  `amount`
-                FROM `__st_after_orders`
+                SELECT /*+ BROADCAST(`k`) */
+                  `t`.`id_2`,
+                  `t`.`customer`,
+                  `t`.`amount`
+                FROM (
+                  SELECT
+                    `id` AS `id_2`,
+                    `customer`,
+                    `amount`
+                  FROM `__st_after_orders`
+                ) AS `t`
+                LEFT SEMI JOIN `__st_keys_1` AS `k`
+                  ON `t`.`customer` = `k`.`id`
               ) AS `t`
-              LEFT SEMI JOIN `__st_keys_1` AS `k`
-                ON `t`.`customer` = `k`.`id`
             ) AS `t`
-          ) AS `t`
-        ) AS `n`
-        WHERE
-          `__st_position_in_order` <= 1
+          ) AS `n`
+          WHERE
+            `__st_position_in_order` <= 1
+        ) AS `t`
       ) AS `t2`
         ON `customer` = `id`
     ) AS `t1`
@@ -532,7 +591,13 @@ FROM (
         `id`,
         `name`,
         `t1`.`__st_weight` * `t2`.`__st_weight` AS `__st_weight`
-      FROM `__st_net_2` AS `t1`
+      FROM (
+        SELECT
+          `amount_2`,
+          `customer`,
+          `__st_weight`
+        FROM `__st_net_2` AS `t`
+      ) AS `t1`
       JOIN (
         SELECT
           `id`,
@@ -562,6 +627,6 @@ FROM (
   ) AS `t`
 ) AS `t`
 -- found: __st_old_1_1_customers(id, name) where id in (__st_changes_orders.customer)
--- found: __st_old_1_2_orders(customer, amount) where customer in (__st_changes_orders.customer)
--- found: __st_found_1_2_orders(customer, amount) where customer in (__st_changes_orders.customer)
--- found: __st_found_1_1_orders(customer, amount) where customer in (__st_changes_customers.id)
+-- found: __st_old_1_2_orders(id, customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_found_1_2_orders(id, customer, amount) where customer in (__st_changes_orders.customer)
+-- found: __st_found_1_1_orders(id, customer, amount) where customer in (__st_changes_customers.id)

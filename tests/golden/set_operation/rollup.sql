@@ -4,65 +4,37 @@ SELECT a, b, sum(id) AS n, grouping(b) AS g
 FROM r
 GROUP BY ROLLUP (a, b)
 ---- plan
-Project a_2 as a, b_2 as b, sum as n, grouping_bit as g  [linear]
-  UnionAll  [linear]
-    Project a as a_2, b as b_2, sum, CAST(0 AS TINYINT) as grouping_bit  [linear]
-      Aggregate by a, b: sum(id) as sum  [keyed]
+Project a_2 as a, b_2 as b, sum as n, CAST(CASE grouping_set WHEN 0 THEN 0 WHEN 1 THEN 1 WHEN 2 THEN 1 END AS TINYINT) as g, grouping_set as __st_key_grouping_set  [linear]
+  Aggregate by grouping_set, a_2, b_2: sum(id) as sum  [keyed]
+    Project id, grouping_set, CASE WHEN grouping_set IN (0, 1) THEN a ELSE CAST(NULL AS INT) END as a_2, CASE WHEN grouping_set IN (0) THEN b ELSE CAST(NULL AS INT) END as b_2  [linear]
+      Generate explode(sequence(0, 2)) as grouping_set  [linear]
         Scan r (id, a, b)  [linear]
-    Project a as a_2, CAST(NULL AS INT) as b_2, sum, CAST(1 AS TINYINT) as grouping_bit  [linear]
-      Aggregate by a: sum(id) as sum  [keyed]
-        Scan r (id, a, b)  [linear]
-    Project CAST(NULL AS INT) as a_2, CAST(NULL AS INT) as b_2, sum, CAST(1 AS TINYINT) as grouping_bit  [linear]
-      Aggregate by every: sum(id) as sum  [keyed]
-        Project id, 1 as every  [linear]
-          Scan r (id, a, b)  [linear]
 ---- delta plan
 Net
-  Project a_2 as a, b_2 as b, sum as n, grouping_bit as g  [linear]
-    UnionAll  [linear]
-      Project a as a_2, b as b_2, sum, CAST(0 AS TINYINT) as grouping_bit  [linear]
-        Net
-          Sum
-            Aggregate by a, b: sum(id) as sum  [keyed]
-              Restrict a <=> key a and b <=> key b
-                Scan after.r (id, a, b)  [linear]
-                Keys a, b (#1)
-                  Net (#2)
-                    Scan changes.r (id, a, b)  [linear]
-            Negate
-              Aggregate by a, b: sum(id) as sum  [keyed]
-                Restrict a <=> key a and b <=> key b
-                  Scan before.r (id, a, b)  [linear]
-                  #1
-      Project a as a_2, CAST(NULL AS INT) as b_2, sum, CAST(1 AS TINYINT) as grouping_bit  [linear]
-        Net
-          Sum
-            Aggregate by a: sum(id) as sum  [keyed]
-              Restrict a <=> key a
-                Scan after.r (id, a, b)  [linear]
-                Keys a (#3)
-                  #2
-            Negate
-              Aggregate by a: sum(id) as sum  [keyed]
-                Restrict a <=> key a
-                  Scan before.r (id, a, b)  [linear]
-                  #3
-      Project CAST(NULL AS INT) as a_2, CAST(NULL AS INT) as b_2, sum, CAST(1 AS TINYINT) as grouping_bit  [linear]
-        Net
-          Sum
-            Aggregate by every: sum(id) as sum  [keyed]
-              Restrict every <=> key every
-                Project id, 1 as every  [linear]
+  Project a_2 as a, b_2 as b, sum as n, CAST(CASE grouping_set WHEN 0 THEN 0 WHEN 1 THEN 1 WHEN 2 THEN 1 END AS TINYINT) as g  [linear]
+    Net
+      Sum
+        Aggregate by grouping_set, a_2, b_2: sum(id) as sum  [keyed]
+          Restrict grouping_set <=> key grouping_set and a_2 <=> key a_2 and b_2 <=> key b_2
+            Project id, grouping_set, CASE WHEN grouping_set IN (0, 1) THEN a ELSE CAST(NULL AS INT) END as a_2, CASE WHEN grouping_set IN (0) THEN b ELSE CAST(NULL AS INT) END as b_2  [linear]
+              Restrict grouping_set <=> key grouping_set
+                Generate explode(sequence(0, 2)) as grouping_set  [linear]
                   Scan after.r (id, a, b)  [linear]
-                Keys every (#4)
-                  Project id, 1 as every  [linear]
-                    #2
-            Negate
-              Aggregate by every: sum(id) as sum  [keyed]
-                Restrict every <=> key every
-                  Project id, 1 as every  [linear]
+                Keys grouping_set, a_2, b_2 (#1)
+                  Project id, grouping_set, CASE WHEN grouping_set IN (0, 1) THEN a ELSE CAST(NULL AS INT) END as a_2, CASE WHEN grouping_set IN (0) THEN b ELSE CAST(NULL AS INT) END as b_2  [linear]
+                    Generate explode(sequence(0, 2)) as grouping_set  [linear]
+                      Net
+                        Scan changes.r (id, a, b)  [linear]
+            #1
+        Negate
+          Aggregate by grouping_set, a_2, b_2: sum(id) as sum  [keyed]
+            Restrict grouping_set <=> key grouping_set and a_2 <=> key a_2 and b_2 <=> key b_2
+              Project id, grouping_set, CASE WHEN grouping_set IN (0, 1) THEN a ELSE CAST(NULL AS INT) END as a_2, CASE WHEN grouping_set IN (0) THEN b ELSE CAST(NULL AS INT) END as b_2  [linear]
+                Restrict grouping_set <=> key grouping_set
+                  Generate explode(sequence(0, 2)) as grouping_set  [linear]
                     Scan before.r (id, a, b)  [linear]
-                  #4
+                  #1
+              #1
 ---- delta sql (spark)
 WITH `__st_net_1` AS (
   SELECT
@@ -93,249 +65,169 @@ WITH `__st_net_1` AS (
     `__st_weight` <> 0
 ), `__st_keys_1` AS (
   SELECT DISTINCT
-    `a`,
-    `b`
-  FROM `__st_net_1` AS `t`
-), `__st_net_2` AS (
-  SELECT
-    `a`,
-    `b`,
-    `sum`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a`,
-      `b`,
-      `sum`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a`,
-        `b`,
-        `sum`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          `b`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `after`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-        ) AS `t`
-        GROUP BY
-          `a`,
-          `b`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a`,
-        `b`,
-        `sum`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          `b`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `before`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_1` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-        ) AS `t`
-        GROUP BY
-          `a`,
-          `b`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a`,
-      `b`,
-      `sum`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_keys_2` AS (
-  SELECT DISTINCT
-    `a`
-  FROM `__st_net_1` AS `t`
-), `__st_net_3` AS (
-  SELECT
-    `a`,
-    `sum`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a`,
-      `sum`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a`,
-        `sum`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `after`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `t`
-        GROUP BY
-          `a`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a`,
-        `sum`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`
-            FROM `before`.`r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `t`
-        GROUP BY
-          `a`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a`,
-      `sum`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_keys_3` AS (
-  SELECT DISTINCT
-    `every`
+    `grouping_set`,
+    `a_2`,
+    `b_2`
   FROM (
     SELECT
       `id`,
-      1 AS `every`,
+      `grouping_set`,
+      CASE WHEN `grouping_set` IN (0, 1) THEN `a` ELSE CAST(NULL AS INT) END AS `a_2`,
+      CASE WHEN `grouping_set` IN (0) THEN `b` ELSE CAST(NULL AS INT) END AS `b_2`,
       `__st_weight`
-    FROM `__st_net_1` AS `t`
+    FROM (
+      SELECT
+        `t`.`id`,
+        `t`.`a`,
+        `t`.`b`,
+        `grouping_set`,
+        `t`.`__st_weight`
+      FROM `__st_net_1` AS `t`
+      LATERAL VIEW
+      explode(sequence(0, 2)) g AS `grouping_set`
+    ) AS `t`
   ) AS `t`
-), `__st_net_4` AS (
+), `__st_net_2` AS (
   SELECT
-    `every`,
+    `grouping_set`,
+    `a_2`,
+    `b_2`,
     `sum`,
     `__st_weight`
   FROM (
     SELECT
-      `every`,
+      `grouping_set`,
+      `a_2`,
+      `b_2`,
       `sum`,
       CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
     FROM (
       SELECT
-        `every`,
+        `grouping_set`,
+        `a_2`,
+        `b_2`,
         `sum`,
         CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
-          `every`,
+          `grouping_set`,
+          `a_2`,
+          `b_2`,
           sum(`id`) AS `sum`
         FROM (
           SELECT
             `t`.`id`,
-            `t`.`every`
+            `t`.`grouping_set`,
+            `t`.`a_2`,
+            `t`.`b_2`
           FROM (
             SELECT
               `id`,
-              1 AS `every`
+              `grouping_set`,
+              CASE WHEN `grouping_set` IN (0, 1) THEN `a` ELSE CAST(NULL AS INT) END AS `a_2`,
+              CASE WHEN `grouping_set` IN (0) THEN `b` ELSE CAST(NULL AS INT) END AS `b_2`
             FROM (
               SELECT
-                `id`,
-                `a`,
-                `b`
-              FROM `after`.`r`
+                `t`.`id`,
+                `t`.`a`,
+                `t`.`b`,
+                `t`.`grouping_set`
+              FROM (
+                SELECT
+                  `t`.`id`,
+                  `t`.`a`,
+                  `t`.`b`,
+                  `grouping_set`
+                FROM (
+                  SELECT
+                    `id`,
+                    `a`,
+                    `b`
+                  FROM `after`.`r`
+                ) AS `t`
+                LATERAL VIEW
+                explode(sequence(0, 2)) g AS `grouping_set`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`grouping_set` IS NOT DISTINCT FROM `k`.`grouping_set`
             ) AS `t`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`grouping_set` IS NOT DISTINCT FROM `k`.`grouping_set`
+            AND `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+            AND `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_2`
         ) AS `t`
         GROUP BY
-          `every`
+          `grouping_set`,
+          `a_2`,
+          `b_2`
       ) AS `t`
       UNION ALL
       SELECT
-        `every`,
+        `grouping_set`,
+        `a_2`,
+        `b_2`,
         `sum`,
         -CAST(1 AS BIGINT) AS `__st_weight`
       FROM (
         SELECT
-          `every`,
+          `grouping_set`,
+          `a_2`,
+          `b_2`,
           sum(`id`) AS `sum`
         FROM (
           SELECT
             `t`.`id`,
-            `t`.`every`
+            `t`.`grouping_set`,
+            `t`.`a_2`,
+            `t`.`b_2`
           FROM (
             SELECT
               `id`,
-              1 AS `every`
+              `grouping_set`,
+              CASE WHEN `grouping_set` IN (0, 1) THEN `a` ELSE CAST(NULL AS INT) END AS `a_2`,
+              CASE WHEN `grouping_set` IN (0) THEN `b` ELSE CAST(NULL AS INT) END AS `b_2`
             FROM (
               SELECT
-                `id`,
-                `a`,
-                `b`
-              FROM `before`.`r`
+                `t`.`id`,
+                `t`.`a`,
+                `t`.`b`,
+                `t`.`grouping_set`
+              FROM (
+                SELECT
+                  `t`.`id`,
+                  `t`.`a`,
+                  `t`.`b`,
+                  `grouping_set`
+                FROM (
+                  SELECT
+                    `id`,
+                    `a`,
+                    `b`
+                  FROM `before`.`r`
+                ) AS `t`
+                LATERAL VIEW
+                explode(sequence(0, 2)) g AS `grouping_set`
+              ) AS `t`
+              LEFT SEMI JOIN `__st_keys_1` AS `k`
+                ON `t`.`grouping_set` IS NOT DISTINCT FROM `k`.`grouping_set`
             ) AS `t`
           ) AS `t`
-          LEFT SEMI JOIN `__st_keys_3` AS `k`
-            ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
+          LEFT SEMI JOIN `__st_keys_1` AS `k`
+            ON `t`.`grouping_set` IS NOT DISTINCT FROM `k`.`grouping_set`
+            AND `t`.`a_2` IS NOT DISTINCT FROM `k`.`a_2`
+            AND `t`.`b_2` IS NOT DISTINCT FROM `k`.`b_2`
         ) AS `t`
         GROUP BY
-          `every`
+          `grouping_set`,
+          `a_2`,
+          `b_2`
       ) AS `t`
     ) AS `t`
     GROUP BY
-      `every`,
+      `grouping_set`,
+      `a_2`,
+      `b_2`,
       `sum`
   ) AS `s`
   WHERE
@@ -359,33 +251,9 @@ FROM (
       `a_2` AS `a`,
       `b_2` AS `b`,
       `sum` AS `n`,
-      `grouping_bit` AS `g`,
+      CAST(CASE `grouping_set` WHEN 0 THEN 0 WHEN 1 THEN 1 WHEN 2 THEN 1 END AS TINYINT) AS `g`,
       `__st_weight`
-    FROM (
-      SELECT
-        `a` AS `a_2`,
-        `b` AS `b_2`,
-        `sum`,
-        CAST(0 AS TINYINT) AS `grouping_bit`,
-        `__st_weight`
-      FROM `__st_net_2` AS `t`
-      UNION ALL
-      SELECT
-        `a` AS `a_2`,
-        CAST(NULL AS INT) AS `b_2`,
-        `sum`,
-        CAST(1 AS TINYINT) AS `grouping_bit`,
-        `__st_weight`
-      FROM `__st_net_3` AS `t`
-      UNION ALL
-      SELECT
-        CAST(NULL AS INT) AS `a_2`,
-        CAST(NULL AS INT) AS `b_2`,
-        `sum`,
-        CAST(1 AS TINYINT) AS `grouping_bit`,
-        `__st_weight`
-      FROM `__st_net_4` AS `t`
-    ) AS `t`
+    FROM `__st_net_2` AS `t`
   ) AS `t`
   GROUP BY
     `a`,
@@ -396,396 +264,67 @@ FROM (
 WHERE
   `__st_weight` <> 0
 ---- maintenance
--- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
--- stored: a int, b int, n bigint, g tinyint
--- step __st_step_1
-WITH `__st_keys_1` AS (
-  SELECT
-    `a`,
-    `b`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-)
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`,
-  `t`.`b`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_1` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
--- step __st_step_2
-WITH `__st_keys_2` AS (
-  SELECT
-    `a`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-)
-SELECT /*+ BROADCAST(`k`) */
-  `t`.`id`,
-  `t`.`a`,
-  `t`.`b`
-FROM (
-  SELECT
-    `id`,
-    `a`,
-    `b`
-  FROM `__st_after_r`
-) AS `t`
-LEFT SEMI JOIN `__st_keys_2` AS `k`
-  ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
+-- stored-state: every aggregate at the root follows from sums and counts, which add up
+-- stored: a int, b int, n bigint, g tinyint, __st_key_grouping_set int, __st_rows bigint, __st_sum_2 bigint, __st_count_1 bigint
 -- answer
-WITH `__st_keys_1` AS (
+SELECT
+  `grouping_set`,
+  `a_2`,
+  `b_2`,
+  CAST(coalesce(`__st_rows`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_rows`,
+  CAST(coalesce(`__st_sum_2_plus`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_sum_2_plus`,
+  CAST(coalesce(`__st_sum_2_minus`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_sum_2_minus`,
+  CAST(coalesce(`__st_count_1`, CAST(0 AS BIGINT)) AS BIGINT) AS `__st_count_1`
+FROM (
   SELECT
-    `a`,
-    `b`
+    `grouping_set`,
+    `a_2`,
+    `b_2`,
+    sum(`__st_weight`) AS `__st_rows`,
+    sum(`id`) FILTER(WHERE
+      `__st_weight` > 0) AS `__st_sum_2_plus`,
+    sum(`id`) FILTER(WHERE
+      `__st_weight` < 0) AS `__st_sum_2_minus`,
+    sum(`__st_weight`) FILTER(WHERE
+      NOT (
+        `id`
+      ) IS NULL) AS `__st_count_1`
   FROM (
     SELECT
       `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-), `__st_net_1` AS (
-  SELECT
-    `id`,
-    `a`,
-    `b`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM `__st_step_1` AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `b`,
-        -`__st_weight` AS `__st_weight`
-      FROM (
-        SELECT /*+ BROADCAST(`k`) */
-          `t`.`id`,
-          `t`.`a`,
-          `t`.`b`,
-          `t`.`__st_weight`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`,
-            `__st_weight`
-          FROM `__st_changes_r`
-        ) AS `t`
-        LEFT SEMI JOIN `__st_keys_1` AS `k`
-          ON `t`.`a` IS NOT DISTINCT FROM `k`.`a` AND `t`.`b` IS NOT DISTINCT FROM `k`.`b`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `id`,
-      `a`,
-      `b`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_2` AS (
-  SELECT
-    `a`,
-    `b`,
-    `sum`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a`,
-      `b`,
-      `sum`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a`,
-        `b`,
-        `sum`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          `b`,
-          sum(`id`) AS `sum`
-        FROM `__st_step_1` AS `t`
-        GROUP BY
-          `a`,
-          `b`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a`,
-        `b`,
-        `sum`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          `b`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `id`,
-            `a`,
-            `b`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_1` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-        GROUP BY
-          `a`,
-          `b`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a`,
-      `b`,
-      `sum`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_keys_2` AS (
-  SELECT
-    `a`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      `b`,
-      `__st_weight`
-    FROM `__st_changes_r`
-  ) AS `t`
-), `__st_net_3` AS (
-  SELECT
-    `id`,
-    `a`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `a`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `id`,
-        `a`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`
-        FROM `__st_step_2` AS `t`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `id`,
-        `a`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `id`,
-          `a`,
-          `b`,
-          -`__st_weight` AS `__st_weight`
-        FROM (
-          SELECT /*+ BROADCAST(`k`) */
-            `t`.`id`,
-            `t`.`a`,
-            `t`.`b`,
-            `t`.`__st_weight`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              `b`,
-              `__st_weight`
-            FROM `__st_changes_r`
-          ) AS `t`
-          LEFT SEMI JOIN `__st_keys_2` AS `k`
-            ON `t`.`a` IS NOT DISTINCT FROM `k`.`a`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `id`,
-      `a`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_4` AS (
-  SELECT
-    `a`,
-    `sum`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `a`,
-      `sum`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `a`,
-        `sum`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          sum(`id`) AS `sum`
-        FROM `__st_step_2` AS `t`
-        GROUP BY
-          `a`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `a`,
-        `sum`,
-        -CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `a`,
-          sum(`id`) AS `sum`
-        FROM (
-          SELECT
-            `id`,
-            `a`
-          FROM (
-            SELECT
-              `id`,
-              `a`,
-              CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-              explode(
-                sequence(
-                  CAST(1 AS BIGINT),
-                  CAST(IF(
-                    `__st_weight` < 0,
-                    CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                    `__st_weight`
-                  ) AS BIGINT)
-                )
-              ) AS `__st_n`
-            FROM `__st_net_3` AS `t`
-            WHERE
-              `__st_weight` <> 0
-          ) AS `s`
-        ) AS `t`
-        GROUP BY
-          `a`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `a`,
-      `sum`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_keys_3` AS (
-  SELECT
-    `every`
-  FROM (
-    SELECT
-      1 AS `every`,
+      `grouping_set`,
+      `a_2`,
+      `b_2`,
       `__st_weight`
     FROM (
       SELECT
         `id`,
-        `a`,
-        `b`,
-        `__st_weight`
-      FROM `__st_changes_r`
-    ) AS `t`
-  ) AS `t`
-), `__st_net_5` AS (
-  SELECT
-    `id`,
-    `every`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `id`,
-      `every`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT /*+ BROADCAST(`k`) */
-        `t`.`id`,
-        `t`.`every`,
-        `t`.`__st_weight`
+        `grouping_set`,
+        `a_2`,
+        `b_2`,
+        `__st_sign` AS `__st_weight`
       FROM (
         SELECT
           `id`,
-          1 AS `every`,
-          `__st_weight`
+          `grouping_set`,
+          `a_2`,
+          `b_2`,
+          CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
+          explode(sequence(CAST(1 AS BIGINT), CAST(abs(`__st_weight`) AS BIGINT))) AS `__st_n`
         FROM (
           SELECT
             `id`,
-            CAST(1 AS BIGINT) AS `__st_weight`
-          FROM (
-            SELECT
-              `id`
-            FROM (
-              SELECT
-                `id`,
-                `a`,
-                `b`
-              FROM `__st_after_r`
-            ) AS `t`
-          ) AS `t`
-          UNION ALL
-          SELECT
-            `id`,
+            `grouping_set`,
+            CASE WHEN `grouping_set` IN (0, 1) THEN `a` ELSE CAST(NULL AS INT) END AS `a_2`,
+            CASE WHEN `grouping_set` IN (0) THEN `b` ELSE CAST(NULL AS INT) END AS `b_2`,
             `__st_weight`
           FROM (
             SELECT
-              `id`,
-              `a`,
-              `b`,
-              -`__st_weight` AS `__st_weight`
+              `t`.`id`,
+              `t`.`a`,
+              `t`.`b`,
+              `grouping_set`,
+              `t`.`__st_weight`
             FROM (
               SELECT
                 `id`,
@@ -794,140 +333,17 @@ WITH `__st_keys_1` AS (
                 `__st_weight`
               FROM `__st_changes_r`
             ) AS `t`
+            LATERAL VIEW
+            explode(sequence(0, 2)) g AS `grouping_set`
           ) AS `t`
         ) AS `t`
-      ) AS `t`
-      LEFT SEMI JOIN `__st_keys_3` AS `k`
-        ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
+        WHERE
+          `__st_weight` <> 0
+      ) AS `s`
     ) AS `t`
-    GROUP BY
-      `id`,
-      `every`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-), `__st_net_6` AS (
-  SELECT
-    `sum`,
-    `__st_weight`
-  FROM (
-    SELECT
-      `sum`,
-      CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
-    FROM (
-      SELECT
-        `sum`,
-        CAST(1 AS BIGINT) AS `__st_weight`
-      FROM (
-        SELECT
-          `sum`
-        FROM (
-          SELECT
-            `every`,
-            sum(`id`) AS `sum`
-          FROM (
-            SELECT /*+ BROADCAST(`k`) */
-              `t`.`id`,
-              `t`.`every`
-            FROM (
-              SELECT
-                `id`,
-                1 AS `every`
-              FROM (
-                SELECT
-                  `id`,
-                  `a`,
-                  `b`
-                FROM `__st_after_r`
-              ) AS `t`
-            ) AS `t`
-            LEFT SEMI JOIN `__st_keys_3` AS `k`
-              ON `t`.`every` IS NOT DISTINCT FROM `k`.`every`
-          ) AS `t`
-          GROUP BY
-            `every`
-        ) AS `t`
-      ) AS `t`
-      UNION ALL
-      SELECT
-        `sum`,
-        `__st_weight`
-      FROM (
-        SELECT
-          `every`,
-          `sum`,
-          -CAST(1 AS BIGINT) AS `__st_weight`
-        FROM (
-          SELECT
-            `every`,
-            sum(`id`) AS `sum`
-          FROM (
-            SELECT
-              `id`,
-              `every`
-            FROM (
-              SELECT
-                `id`,
-                `every`,
-                CAST(sign(`__st_weight`) AS BIGINT) AS `__st_sign`,
-                explode(
-                  sequence(
-                    CAST(1 AS BIGINT),
-                    CAST(IF(
-                      `__st_weight` < 0,
-                      CAST(raise_error('streamtables: changes take away rows that were not there') AS BIGINT),
-                      `__st_weight`
-                    ) AS BIGINT)
-                  )
-                ) AS `__st_n`
-              FROM `__st_net_5` AS `t`
-              WHERE
-                `__st_weight` <> 0
-            ) AS `s`
-          ) AS `t`
-          GROUP BY
-            `every`
-        ) AS `t`
-      ) AS `t`
-    ) AS `t`
-    GROUP BY
-      `sum`
-  ) AS `s`
-  WHERE
-    `__st_weight` <> 0
-)
-SELECT
-  `a_2` AS `a`,
-  `b_2` AS `b`,
-  `sum` AS `n`,
-  `grouping_bit` AS `g`,
-  `__st_weight`
-FROM (
-  SELECT
-    `a` AS `a_2`,
-    `b` AS `b_2`,
-    `sum`,
-    CAST(0 AS TINYINT) AS `grouping_bit`,
-    `__st_weight`
-  FROM `__st_net_2` AS `t`
-  UNION ALL
-  SELECT
-    `a` AS `a_2`,
-    CAST(NULL AS INT) AS `b_2`,
-    `sum`,
-    CAST(1 AS TINYINT) AS `grouping_bit`,
-    `__st_weight`
-  FROM `__st_net_4` AS `t`
-  UNION ALL
-  SELECT
-    CAST(NULL AS INT) AS `a_2`,
-    CAST(NULL AS INT) AS `b_2`,
-    `sum`,
-    CAST(1 AS TINYINT) AS `grouping_bit`,
-    `__st_weight`
-  FROM `__st_net_6` AS `t`
+  ) AS `t`
+  GROUP BY
+    `grouping_set`,
+    `a_2`,
+    `b_2`
 ) AS `t`
--- found: __st_old_1_2_r(id, a) where a in (__st_changes_r.a)
--- found: __st_found_1_2_r(id, a) where a in (__st_changes_r.a)
--- found: __st_old_1_1_r(id, a, b) where a in (__st_changes_r.a) and b in (__st_changes_r.b)
--- found: __st_found_1_1_r(id, a, b) where a in (__st_changes_r.a) and b in (__st_changes_r.b)

@@ -12,7 +12,7 @@ GIVEN = {
     "declare-key": "SELECT o.id FROM orders o JOIN log ON o.id = log.id",
     "no-key": "SELECT id FROM log UNION ALL SELECT id FROM log",
     "whole-window": "SELECT id, rank() OVER (ORDER BY amount) AS r FROM orders",
-    "first-rows": "SELECT id FROM orders ORDER BY amount LIMIT 3",
+    "first-rows": "SELECT id FROM orders ORDER BY amount LIMIT 3 OFFSET 1",
     "whole-aggregate": "SELECT max(score) AS m FROM customers",
     "no-equality": "SELECT o.id, c.id AS c FROM orders o JOIN customers c ON customer < c.id",
     "not-in": "SELECT id FROM orders WHERE customer NOT IN (SELECT id FROM customers)",

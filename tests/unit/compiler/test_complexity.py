@@ -44,7 +44,8 @@ WHOLE = "O(whole)"
         ("SELECT id, rank() OVER (PARTITION BY note ORDER BY id) AS r FROM orders", PARTITIONS),
         ("SELECT orders.id FROM orders JOIN customers c ON customer < c.id", PAIRS),
         ("SELECT id, rank() OVER (ORDER BY amount) AS r FROM orders", WHOLE),
-        ("SELECT id FROM orders ORDER BY amount LIMIT 3", WHOLE),
+        ("SELECT id FROM orders ORDER BY amount LIMIT 3", LOST),
+        ("SELECT id FROM orders ORDER BY amount LIMIT 3 OFFSET 1", WHOLE),
         ("SELECT max(double(id)) AS m FROM orders", WHOLE),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streamtables.compiler.plan_facts import PlanFacts
-from streamtables.refresh.stored_columns import OtherColumns, require_state
+from streamtables.refresh.stored_columns import OtherColumns, require_hidden
 from tests.unit.compiler.tables import compiled
 
 
@@ -65,10 +65,10 @@ def test_what_adds_up_alone_has_the_columns_that_it_always_had():
 
 def test_a_table_without_the_state_says_what_is_missing():
     facts = PlanFacts.of(compiled("SELECT note, max(id) AS m FROM orders GROUP BY note"))
-    require_state(facts, ["note", "m", "__st_rows", "__st_max_2", "__st_count_1"])
+    require_hidden(facts, ["note", "m", "__st_rows", "__st_max_2", "__st_count_1"])
     with pytest.raises(OtherColumns, match="kept no __st_count_1, __st_max_2, __st_rows, which"):
-        require_state(facts, ["note", "m"])
+        require_hidden(facts, ["note", "m"])
 
 
 def test_a_table_without_a_state_needs_none():
-    require_state(PlanFacts.of(compiled("SELECT id FROM orders")), ["id"])
+    require_hidden(PlanFacts.of(compiled("SELECT id FROM orders")), ["id"])

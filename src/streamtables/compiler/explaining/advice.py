@@ -57,7 +57,7 @@ def advice(plan: Plan, *, sources: Collection[str] | None = None) -> list[Advice
     found = [
         *bags,
         *([] if any(item.code == "declare-key" for item in bags) else about_keys(nodes, own)),
-        *about_whole(nodes),
+        *about_whole([node for node in nodes if node is not _told_by_stored(plan)]),
         *(not_in or about_scalars(plan, nodes)),
         *about_floats(nodes),
         *about_mixed_aggregates(plan),
@@ -137,6 +137,12 @@ def _would_have_key(root: Node) -> bool:
 
     keyed = rebuild(root, with_key)
     return isinstance(keyed, Project) and carry_key(keyed).key is not None
+
+
+def _told_by_stored(plan: Plan) -> Node | None:
+    """Return the first rows at the root, where those that are stored tell the next ones."""
+    kept = plan.maintenance if plan.root is not None else None
+    return kept.chain.keyed if kept is not None and kept.first and kept.chain else None
 
 
 def about_whole(nodes: list[Node]) -> Iterator[Advice]:

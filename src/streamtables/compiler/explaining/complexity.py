@@ -2,7 +2,8 @@
 
     O(changed rows)             each changed row leads to at most one row of each table
     O(changed rows × matches)   it also leads to all rows that match it
-    O(lost groups)              the rows of groups whose least or greatest value may have gone
+    O(lost groups)              the rows of groups whose least or greatest value may have gone, or
+                                all rows where those that move up among the first are not stored
     O(touched groups)           all rows of the groups that it falls into are computed again
     O(touched partitions)       the same for the partitions of a window
     O(changed rows × rows)      it is compared with every row of another table
@@ -171,6 +172,9 @@ def _through_keyed(table: Maintenance, node: Keyed) -> Cost:
             lost = "a group is computed again where its least or greatest value may have gone"
             return Cost("O(lost groups)", f"what changed is put to the stored state; {lost}")
         return Cost("O(changed rows)", "what changed is added to the stored state")
+    if table.first is not None and table.chain is not None and node is table.chain.keyed:
+        lost = "all rows are looked at where those do not tell which move up"
+        return Cost("O(lost groups)", f"the first are taken of stored and changed rows; {lost}")
     if isinstance(node, Window | TopK):
         return Cost("O(touched partitions)", f"{short(node)} is computed for touched partitions")
     return Cost("O(touched groups)", f"{short(node)} is computed for touched groups")

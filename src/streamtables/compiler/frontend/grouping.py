@@ -18,7 +18,7 @@ from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.correlation import free_columns, with_free_columns
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.expressions import bind_expression, check_types, function_name
-from streamtables.compiler.frontend.grouping_sets import aggregate_sets, expanded
+from streamtables.compiler.frontend.grouping_sets import Asked, aggregate_sets, expanded
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.own_aggregates import check_own_aggregates
 from streamtables.compiler.frontend.probes import with_column
@@ -26,8 +26,10 @@ from streamtables.compiler.frontend.scope import Scope
 from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
 from streamtables.compiler.frontend.subqueries import Subqueries, Subquery
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import INT
+from streamtables.compiler.types import BIGINT, INT, SqlType
 from streamtables.errors import SqlTypeError, UnknownNameError
+
+TINYINT = SqlType("tinyint")
 
 _GROUPING_CALLS = ("grouping", "grouping_id")
 
@@ -176,13 +178,12 @@ def _grouped(
     by_expression = {name: expression for expression, name in named_groups}
     chosen = [frozenset(name for name in columns if by_expression[name] in some) for some in sets]
     groupings = [_asked(call, named_groups, binding) for call in asked]
-    branches = aggregate_sets(prepared, columns, chosen, made, groupings, binding)
+    of_sets = aggregate_sets(prepared, columns, chosen, made, groupings, binding)
     shown = [
-        (expression, out)
-        for (expression, _), out in zip(named_groups, branches.groups, strict=True)
+        (expression, out) for (expression, _), out in zip(named_groups, of_sets.groups, strict=True)
     ]
-    answers = [(call, name) for call, (name, _) in zip(asked, groupings, strict=True)]
-    return Grouped(branches.node, tuple(shown), (*named_calls, *answers), binding, subqueries)
+    answers = [(call, item.name) for call, item in zip(asked, groupings, strict=True)]
+    return Grouped(of_sets.node, tuple(shown), (*named_calls, *answers), binding, subqueries)
 
 
 def _of_all_rows(node: Node, calls: tuple[AggregateCall, ...], binding: Binding) -> Node:
@@ -194,14 +195,13 @@ def _of_all_rows(node: Node, calls: tuple[AggregateCall, ...], binding: Binding)
     return Aggregate(rows, (every,), calls)
 
 
-def _asked(
-    call: exp.Expr, named_groups: list[tuple[exp.Expr, str]], binding: Binding
-) -> tuple[str, tuple[str, ...]]:
-    """Return a name for GROUPING or GROUPING_ID, and the group columns it asks about."""
+def _asked(call: exp.Expr, named_groups: list[tuple[exp.Expr, str]], binding: Binding) -> Asked:
+    """Return what a call of GROUPING or GROUPING_ID asks about."""
     bit = function_name(call) == "grouping"
     name = binding.namer.fresh("grouping_bit" if bit else "grouping_id")
+    type_ = TINYINT if bit else BIGINT
     if not call.expressions:
-        return name, tuple(column_name for _, column_name in named_groups)
+        return Asked(name, tuple(column_name for _, column_name in named_groups), type_)
     names = dict((expression, column_name) for expression, column_name in named_groups)
     for item in call.expressions:
         if item not in names:
@@ -211,7 +211,7 @@ def _asked(
                 span=span_of(item),
                 hint="Name an expression of GROUP BY.",
             )
-    return name, tuple(names[item] for item in call.expressions)
+    return Asked(name, tuple(names[item] for item in call.expressions), type_)
 
 
 def _unique(expressions: list[exp.Expr]) -> list[exp.Expr]:

@@ -1,5 +1,9 @@
-"""GROUPING SETS, ROLLUP and CUBE: one aggregate for each set of columns, put together.
+"""GROUPING SETS, ROLLUP and CUBE: each row once for every set of columns, and one aggregate of all.
 
+    γ(S₁), …, γ(Sₙ) of X  =  γ(number, columns) of ⋃ᵢ (X, i, columns that are NULL outside Sᵢ)
+
+So sums and counts of sets are kept as state like those of any other groups.  The trap: an aggregate
+reads the values that a subtotal hides, so the columns that group stand beside those that are read.
 As in Spark, the set of no columns has no row when the input has none, unless it is the only set.
 """
 
@@ -13,6 +17,8 @@ from sqlglot import exp
 from streamtables.compiler.algebra import (
     Aggregate,
     AggregateCall,
+    Column,
+    Generate,
     Node,
     Project,
     Projection,
@@ -21,11 +27,11 @@ from streamtables.compiler.algebra import (
 from streamtables.compiler.algebra.expressions import null_of
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.probes import with_column
-from streamtables.compiler.types import BIGINT, INT, SqlType
+from streamtables.compiler.types import INT, SqlType
 
 Sets = list[tuple[exp.Expr, ...]]
-
-TINYINT = SqlType("tinyint")
+Named = tuple[tuple[str, str], ...]
+"""Pairs of a column that is grouped by, and the column that shows it."""
 
 
 def expanded(group: exp.Group) -> Sets | None:
@@ -79,12 +85,28 @@ def _unit(item: exp.Expr) -> tuple[exp.Expr, ...]:
 
 
 @dataclass(frozen=True)
-class Branches:
-    """The aggregates of all sets as one relation."""
+class GroupedSets:
+    """The groups of all sets as one relation."""
 
     node: Node
     groups: tuple[str, ...]
     """The columns that show the grouped expressions, NULL where a set leaves one out."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call of GROUPING or GROUPING_ID: the column of its answer, and those it asks about."""
+
+    name: str
+    columns: tuple[str, ...]
+    type: SqlType
+
+    def answer(self, chosen: frozenset[str]) -> exp.Expr:
+        """Return the bits of the columns that a set leaves out."""
+        value = 0
+        for name in self.columns:
+            value = 2 * value + (name not in chosen)
+        return exp.Literal.number(value)
 
 
 def aggregate_sets(
@@ -92,57 +114,102 @@ def aggregate_sets(
     columns: tuple[str, ...],
     sets: list[frozenset[str]],
     calls: tuple[AggregateCall, ...],
-    groupings: list[tuple[str, tuple[str, ...]]],
+    asked: list[Asked],
     binding: Binding,
-) -> Branches:
-    """Return one row per group of each set.
-
-    `groupings` are the calls of GROUPING and GROUPING_ID: a name, and the columns it asks about.
-    """
+) -> GroupedSets:
+    """Return one row per group of each set."""
     shown = tuple(binding.namer.fresh(name) for name in columns)
-    # Over no rows an aggregate in Python has no row, even of all of them.
-    alone = len(sets) == 1 and not any(call.own for call in calls)
-    branches = [
-        _branch(prepared, columns, shown, chosen, calls, groupings, binding, alone=alone)
-        for chosen in sets
-    ]
-    return Branches(UnionAll(tuple(branches)), shown)
+    if len(sets) == 1:
+        aggregate, answers = _of_one_set(prepared, columns, sets[0], calls, asked, binding)
+        groups = [
+            Projection(out, _group_value(name, sets[0], prepared), prepared.type_of(name))
+            for name, out in zip(columns, shown, strict=True)
+        ]
+    else:
+        number = binding.namer.fresh("grouping_set")
+        named = tuple(zip(columns, shown, strict=True))
+        # Where all rows are one of the groups, no key spares reading them: once is enough.
+        numbered = _in_one_pass if frozenset() in sets else _set_by_set
+        aggregate = Aggregate(numbered(prepared, named, sets, number), (number, *shown), calls)
+        answers = [_by_number(item, number, sets) for item in asked]
+        groups = [Projection(out, column(out), aggregate.type_of(out)) for out in shown]
+    values = [Projection(call.name, column(call.name), call.type) for call in calls]
+    return GroupedSets(Project(aggregate, (*groups, *values, *answers)), shown)
 
 
-def _branch(
+def _of_one_set(
     prepared: Node,
     columns: tuple[str, ...],
-    shown: tuple[str, ...],
     chosen: frozenset[str],
     calls: tuple[AggregateCall, ...],
-    groupings: list[tuple[str, tuple[str, ...]]],
+    asked: list[Asked],
     binding: Binding,
-    *,
-    alone: bool,
-) -> Node:
+) -> tuple[Aggregate, list[Projection]]:
     group = tuple(name for name in columns if name in chosen)
-    source = prepared
-    if not group and not alone:
+    if not group and any(call.own for call in calls):
+        # Over no rows an aggregate in Python has no row, even of all of them.
         every = binding.namer.fresh("every")
-        source = with_column(prepared, Projection(every, exp.Literal.number(1), INT))
-        group = (every,)
-    aggregate = Aggregate(source, group, calls)
-    values = [
-        Projection(out, _group_value(name, chosen, prepared), prepared.type_of(name))
-        for name, out in zip(columns, shown, strict=True)
-    ]
-    values += [Projection(call.name, column(call.name), call.type) for call in calls]
-    values += [_grouping(name, asked, chosen) for name, asked in groupings]
-    return Project(aggregate, tuple(values))
+        prepared, group = with_column(prepared, Projection(every, _number(1), INT)), (every,)
+    answers = [_typed(item, item.answer(chosen)) for item in asked]
+    return Aggregate(prepared, group, calls), answers
+
+
+def _set_by_set(prepared: Node, named: Named, sets: list[frozenset[str]], number: str) -> Node:
+    """Return the rows of all sets, of which keys reach those of each by its own columns."""
+    rows = []
+    for place, chosen in enumerate(sets):
+        groups = (
+            Projection(out, _group_value(name, chosen, prepared), prepared.type_of(name))
+            for name, out in named
+        )
+        mark = Projection(number, _number(place), INT)
+        rows.append(Project(prepared, (*_all_columns(prepared), *groups, mark)))
+    return UnionAll(tuple(rows))
+
+
+def _in_one_pass(prepared: Node, named: Named, sets: list[frozenset[str]], number: str) -> Node:
+    """Return the rows of all sets, each made as often as there are sets."""
+    bounds = [_number(0), _number(len(sets) - 1)]
+    numbers = exp.Anonymous(this="sequence", expressions=bounds)
+    call = exp.Anonymous(this="explode", expressions=[numbers])
+    repeated = Generate(prepared, call, (Column(number, INT),))
+    groups = (
+        Projection(out, _where_chosen(name, sets, number, prepared), prepared.type_of(name))
+        for name, out in named
+    )
+    return Project(repeated, (*_all_columns(repeated), *groups))
+
+
+def _where_chosen(name: str, sets: list[frozenset[str]], number: str, prepared: Node) -> exp.Expr:
+    """Return a column, NULL in the sets that leave it out."""
+    places = [_number(place) for place, chosen in enumerate(sets) if name in chosen]
+    if len(places) == len(sets):
+        return column(name)
+    chosen = exp.In(this=column(number), expressions=places)
+    return exp.Case(
+        ifs=[exp.If(this=chosen, true=column(name))], default=null_of(prepared.type_of(name))
+    )
+
+
+def _all_columns(node: Node) -> tuple[Projection, ...]:
+    return tuple(Projection(item.name, column(item.name), item.type) for item in node.columns)
 
 
 def _group_value(name: str, chosen: frozenset[str], prepared: Node) -> exp.Expr:
     return column(name) if name in chosen else null_of(prepared.type_of(name))
 
 
-def _grouping(name: str, asked: tuple[str, ...], chosen: frozenset[str]) -> Projection:
-    value = 0
-    for column_name in asked:
-        value = 2 * value + (column_name not in chosen)
-    type_ = TINYINT if name.startswith("grouping_bit") else BIGINT
-    return Projection(name, exp.cast(exp.Literal.number(value), type_, dialect="spark"), type_)
+def _by_number(item: Asked, number: str, sets: list[frozenset[str]]) -> Projection:
+    """Return the answer of a call for each of the sets."""
+    answers = [
+        exp.If(this=_number(place), true=item.answer(chosen)) for place, chosen in enumerate(sets)
+    ]
+    return _typed(item, exp.Case(this=column(number), ifs=answers))
+
+
+def _typed(item: Asked, value: exp.Expr) -> Projection:
+    return Projection(item.name, exp.cast(value, item.type, dialect="spark"), item.type)
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)

@@ -9,6 +9,7 @@ from streamtables.compiler.frontend.binding import Binding, Bound, column
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
 from streamtables.compiler.frontend.whole_numbers import whole_number
+from streamtables.compiler.rewrites.carry_key import with_key
 from streamtables.errors import SqlTypeError, UnknownNameError
 
 HIDDEN = "__st_order_"
@@ -41,16 +42,17 @@ def limited(
         )
         for name, item in order
     )
-    ties = tie_breakers(bound.node)
+    # With the key below them, first rows can be found again, and told by those that are stored.
+    node = with_key(bound.node)
     first = TopK(
-        bound.node,
+        node,
         (),
-        without_repeats((*wanted, *ties)),
+        without_repeats((*wanted, *tie_breakers(node))),
         _number(query.args.get("limit"), binding),
         _number(query.args.get("offset"), binding) or 0,
     )
     shown = tuple(Projection(c.inner, column(c.inner), c.type) for c in bound.columns)
-    if len(shown) == len(bound.node.columns):
+    if len(shown) == len(node.columns):
         return Bound(first, bound.columns)
     return Bound(Project(first, shown), bound.columns)
 

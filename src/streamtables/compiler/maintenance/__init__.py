@@ -1,5 +1,6 @@
 """How a stored result is kept up to date: its layout, and the programs that refresh it."""
 
+from streamtables.compiler.maintenance.first_rows import PLACE, FirstRows
 from streamtables.compiler.maintenance.forms import (
     LOST,
     STATE,
@@ -20,10 +21,12 @@ from streamtables.compiler.maintenance.stored_state import (
 __all__ = [
     "LOST",
     "ORDINALS",
+    "PLACE",
     "ROWS",
     "STATE",
     "STORED",
     "ChangedTables",
+    "FirstRows",
     "Form",
     "Layout",
     "Limits",

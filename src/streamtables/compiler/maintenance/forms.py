@@ -1,10 +1,11 @@
-"""How a stream table is kept: one of three forms, chosen once from the shape of its query.
+"""How a stream table is kept: one of four forms, chosen once from the shape of its query.
 
     signed rows      the signed changes of the rows themselves; right for every query
     touched groups   the rows of the touched groups, computed anew; old ones are found by key
     stored state     the change of each group's sums, counts and extremes, put to the stored ones
+    first rows       the stored rows and the changes, of which the first are taken
 
-The last two need a keyed operator at the root; they read less, and are proven against the first.
+All but the first need a keyed operator at the root; they read less, and are proven against it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from streamtables.compiler.backend.apart import Apart
 from streamtables.compiler.backend.combine import combined_rows
 from streamtables.compiler.backend.statement import Program, program, statements_of
 from streamtables.compiler.frontend.binding import column
+from streamtables.compiler.maintenance.first_rows import FirstRows, first_rows
 from streamtables.compiler.maintenance.layout import Layout
 from streamtables.compiler.maintenance.root_chain import RootChain, root_chain
 from streamtables.compiler.maintenance.stored_state import StoredState, stored_state
@@ -51,7 +53,7 @@ from streamtables.compiler.rewrites.trust_netted_changes import trust_netted_cha
 from streamtables.compiler.rewrites.weigh_single_rows import weigh_single_rows
 from streamtables.compiler.types import has_plain_image
 
-Form = Literal["signed-rows", "touched-groups", "stored-state"]
+Form = Literal["signed-rows", "touched-groups", "stored-state", "first-rows"]
 
 STORED = "stored"
 """The name under which a stream table's own rows are bound."""
@@ -70,18 +72,25 @@ class Maintenance:
     definition: Node
     chain: RootChain | None
     state: StoredState | None
+    first: FirstRows | None = None
 
     @classmethod
     def of(cls, definition: Node) -> Maintenance:
         """Choose the form for a definition."""
         chain = root_chain(definition)
-        return cls(definition, chain, stored_state(definition, chain) if chain else None)
+        if chain is None:
+            return cls(definition, None, None)
+        return cls(
+            definition, chain, stored_state(definition, chain), first_rows(definition, chain)
+        )
 
     @property
     def form(self) -> Form:
         """The form that was chosen."""
         if self.state is not None:
             return "stored-state"
+        if self.first is not None:
+            return "first-rows"
         return "touched-groups" if self.chain is not None else "signed-rows"
 
     @property
@@ -177,6 +186,8 @@ class ChangedTables:
                 return self.contributions
             case "touched-groups":
                 return self.new_groups
+            case "first-rows":
+                return self.candidates
             case "signed-rows":
                 return self.signed_rows
 
@@ -196,6 +207,8 @@ class ChangedTables:
         """What `answer` computes, as a plan."""
         if self.table.state is not None:
             return self._ready(self.table.state.contributions, self.before)
+        if self.table.first is not None:
+            return self._ready(self._candidates(), self.before)
         if self.table.chain is not None:
             return self._ready(self._new_groups(), self.before)
         return self._ready(changes_of(self.table.definition), self.before)
@@ -218,8 +231,18 @@ class ChangedTables:
         return self._program(self.table.state.contributions)
 
     @cached_property
+    def candidates(self) -> Program:
+        """The rows that may be among the first: those stored, in `stored`, and those that came."""
+        return self._program(self._candidates())
+
+    @cached_property
     def lost_groups(self) -> Program:
-        """The stored rows of the groups whose keys are in the relation `lost`, computed anew."""
+        """The stored rows of the groups whose keys are in the relation `lost`, computed anew.
+
+        Of first rows that the candidates do not tell, all of them.
+        """
+        if self.table.first is not None:
+            return self.new_groups
         state = self.table.state
         assert state is not None
         fields = tuple(
@@ -299,6 +322,16 @@ class ChangedTables:
         # Small results are netted by whoever writes them.
         ready = trust_netted_changes(ready, root_too=self.small)
         return share_equal(prune_columns(share_equal(ready)))
+
+    def _candidates(self) -> Node:
+        first, chain = self.table.first, self.table.chain
+        assert first is not None
+        assert chain is not None
+        columns = self.table.definition.columns
+        fields = tuple(ScanColumn(item.name, item.name, item.type) for item in columns)
+        # They are few, and on the driver, like rows that were looked up.
+        stored = Scan(STORED, fields, self.table.definition.key, version="now", found="now")
+        return first.candidates(stored, chain.rebuilt(changes_of(chain.keyed.input)))
 
     def _new_groups(self) -> Node:
         chain = self.table.chain

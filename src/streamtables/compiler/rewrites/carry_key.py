@@ -15,7 +15,7 @@ HIDDEN_KEY = "__st_key_"
 
 def carry_key(root: Project) -> Project:
     """Return the output with its missing key columns added as hidden ones."""
-    carried = _carry(root.input)
+    carried = with_key(root.input)
     key = carried.key
     if key is None:
         return root
@@ -28,13 +28,13 @@ def carry_key(root: Project) -> Project:
     return Project(carried, root.projections + hidden)
 
 
-def _carry(node: Node) -> Node:
+def with_key(node: Node) -> Node:
     """Return the relation with its input's key passed through, as far as rows stay the same."""
     if isinstance(node, Filter):
-        return node.with_inputs(_carry(node.input))
+        return node.with_inputs(with_key(node.input))
     if not isinstance(node, Project):
         return node
-    below = _carry(node.input)
+    below = with_key(node.input)
     extended = replace(node, input=below)
     if below.key is None or extended.key is not None:
         return extended
