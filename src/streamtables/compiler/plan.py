@@ -42,6 +42,7 @@ from streamtables.compiler.maintenance.exactness import inexact_below
 from streamtables.compiler.maintenance.root_chain import root_chain
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.group_by_window_start import group_by_window_start
 from streamtables.compiler.rewrites.merge_projects import merge_projects
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
@@ -283,7 +284,7 @@ def compile_sql(
 def _output(bound: Bound) -> Node:
     """Show the columns under the user's names, and keep a key that the query does not show."""
     shown = tuple(Projection(item.shown, column(item.inner), item.type) for item in bound.columns)
-    return carry_key(Project(bound.node, shown))
+    return carry_key(group_by_window_start(Project(bound.node, shown)))
 
 
 def _deterministic(root: Node) -> Node:

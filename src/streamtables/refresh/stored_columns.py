@@ -1,8 +1,8 @@
 """Whether a stored table has the hidden columns that its plan counts on.
 
-A release may keep more beside the rows of a query than an earlier one did.  A table that was filled
-by the earlier one is right for its readers, but changes cannot be put to a state that is not there:
-it is filled once more, and the record says why.
+A release may keep other columns beside the rows of a query than an earlier one did.  A table that
+was filled by the earlier one is right for its readers, but changes cannot be put to a state, or
+found by a key, that is not there: it is filled once more, and the record says why.
 """
 
 from __future__ import annotations
@@ -10,25 +10,31 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from streamtables.compiler.plan_facts import PlanFacts
+from streamtables.compiler.rewrites.carry_key import HIDDEN_KEY
 
 
 class OtherColumns(Exception):  # noqa: N818  a signal inside a refresh, never shown as an error
-    """The stored rows lack state; nothing has been written."""
+    """The stored rows lack a state or a key, or have another one; nothing has been written."""
 
-    def __init__(self, missing: Collection[str]) -> None:
-        self.reason = (
-            f"the table was filled by a release that kept no {', '.join(sorted(missing))}, "
-            "which its aggregates are kept by now"
-        )
+    def __init__(self, *, missing: Collection[str], other: Collection[str]) -> None:
+        kept = []
+        if missing:
+            kept.append(f"no {', '.join(sorted(missing))}, which its rows are kept by now")
+        if other:
+            kept.append(f"{', '.join(sorted(other))}, which its rows are no longer found by")
+        self.reason = f"the table was filled by a release that kept {' and '.join(kept)}"
         super().__init__(self.reason)
 
 
 def require_state(facts: PlanFacts, stored: Collection[str]) -> None:
-    """Check that the stored columns hold the state of the aggregates, if there is one.
+    """Check that the stored columns hold the key of the rows and the state of the aggregates.
 
     Raises:
         OtherColumns: they do not.
     """
-    wanted = () if facts.state is None else (state.name for state in facts.state.states)
-    if missing := set(wanted).difference(stored):
-        raise OtherColumns(missing)
+    key = facts.key or ()
+    state = () if facts.state is None else (item.name for item in facts.state.states)
+    missing = {*key, *state}.difference(stored)
+    other = {name for name in stored if name.startswith(HIDDEN_KEY)}.difference(key)
+    if missing or other:
+        raise OtherColumns(missing=missing, other=other)
