@@ -12,9 +12,12 @@ from typing import Any, TypeVar
 from streamtables.catalog import Catalog
 from streamtables.catalog.changes_together import StoredTogether
 from streamtables.catalog.definitions import CatalogSnapshot
-from streamtables.catalog.models import StreamTable, new_id
+from streamtables.catalog.models import Source, StreamTable, new_id
 from streamtables.choices import checked_choices
 from streamtables.compiler import Plan
+from streamtables.compiler.backend.statement import view_name
+from streamtables.compiler.types import SqlType
+from streamtables.engine.reading_sql import spark_reads
 from streamtables.engine.removal import remove_own_table
 from streamtables.errors import CommitConflictError
 from streamtables.refresh.altering.staging import AlterPlan, Staging
@@ -79,7 +82,18 @@ class Altering:
         return str(self.warehouse.absolute() / "tables" / f"{name}-{new_id()[:8]}")
 
     def _staging(self, snapshot: CatalogSnapshot) -> Staging:
-        return Staging(snapshot, self._around.clock())
+        return Staging(snapshot, self._around.clock(), self._spark_reads)
+
+    def _spark_reads(self, plan: Plan) -> bool:
+        known = self._catalog.snapshot().definitions
+        views = {}
+        for table in plan.tables:
+            entry, columns = known.named(table), plan.schema[table].columns
+            if isinstance(entry, Source | StreamTable):
+                # As Spark spells the types; a table of the same step is not stored yet.
+                columns = tuple((item.name, SqlType(item.type)) for item in entry.columns)
+            views[view_name(table, "after")] = columns
+        return spark_reads(plan.query_program().sql, views, self._around.sessions)
 
     def _stored_together(self, change: Callable[[Staging], T]) -> tuple[T, StoredTogether]:
         """Store what is made from the definitions as they are; make it anew when they moved."""

@@ -309,6 +309,7 @@ class StreamTables(
             snapshot.definitions,
             location=self._new_location(name),
             at=self._around.clock(),
+            spark_reads=self._spark_reads,
         )
         created = self._catalog.create_stream_table(definition.table, definition.inputs)
         self._tell_crossings(created, definition.plan)

@@ -117,12 +117,13 @@ GROUPS = (
             "SELECT a, sum(x) AS s FROM v GROUP BY a",
             "SELECT a, collect_set(s) AS l FROM t GROUP BY a",
             "SELECT n, count(*) AS g FROM (SELECT a, count(*) AS n FROM t GROUP BY a) GROUP BY n",
+            "SELECT DISTINCT p FROM (SELECT a, var_pop(x) AS p FROM v GROUP BY a)",
         ),
         (
             "SELECT a, approx_percentile(c, 0.5) AS p FROM t GROUP BY a",
             "SELECT a, approx_top_k(s) AS p FROM t GROUP BY a",
             "SELECT s COLLATE UTF8_LCASE AS k, count(*) AS n FROM t GROUP BY 1",
-            "SELECT DISTINCT p FROM (SELECT a, var_pop(x) AS p FROM v GROUP BY a)",
+            "SELECT DISTINCT p FROM (SELECT a, corr(DISTINCT x, a) AS p FROM v GROUP BY a)",
         ),
     ),
     Construct(

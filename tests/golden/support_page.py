@@ -74,9 +74,9 @@ def _aggregates() -> str:
         "timestamps, booleans and plain text at the root are kept beside them: the stored value improves with\n"
         "rows that come, and only a group of which a row as good went is computed again (every touched group\n"
         "when a change is too large for the driver). The others compute the groups that\n"
-        "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, the values are added in\n"
-        "the order of their size, so that the last digits follow from the rows alone. Variances and\n"
-        "their kin may stand at the root only."
+        "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, or a variance or one of\n"
+        "its kin, the values are added in the order of their size, so that the last digits follow from\n"
+        "the rows alone."
     )
 
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Filter, Restrict, Scan, Weighed, held_values
 from streamtables.compiler.algebra.held_values import Values
-from streamtables.compiler.backend import operators
+from streamtables.compiler.backend import aggregate_calls, operators
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import ref
 from streamtables.compiler.rewrites import (
@@ -125,3 +125,12 @@ def _(patch: Patches) -> None:
 @mutant("keys are taken from the first of the columns that they come from", LOOKED_UP)
 def _(patch: Patches) -> None:
     patch.function(keys_at_hand, "Sum", lambda terms: terms[0])
+
+
+@mutant(
+    "a pair with a NULL in it counts",
+    "SELECT c, count(*) AS k FROM (SELECT a, round(covar_pop(b, n), 6) + 0 AS c FROM pair GROUP BY a) "
+    "GROUP BY c",
+)
+def _(patch: Patches) -> None:
+    patch.function(aggregate_calls, "_present", lambda value: exp.true())

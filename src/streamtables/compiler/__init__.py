@@ -1,5 +1,5 @@
 """The compiler: SQL text in, delta SQL out.  No Spark, no files, no clock, no randomness."""
 
-from streamtables.compiler.plan import Plan, Refusal, compile_query, compile_sql
+from streamtables.compiler.plan import Plan, Refusal, compile_query, compile_sql, unread_query
 
-__all__ = ["Plan", "Refusal", "compile_query", "compile_sql"]
+__all__ = ["Plan", "Refusal", "compile_query", "compile_sql", "unread_query"]

@@ -30,11 +30,12 @@ from streamtables.compiler.backend.statement import (
 from streamtables.compiler.frontend.binding import Bound, Notes, column
 from streamtables.compiler.frontend.calls import parsed
 from streamtables.compiler.frontend.dialect import span_of
-from streamtables.compiler.frontend.inlined_text import over_relations
+from streamtables.compiler.frontend.inlined_text import over_relations, unread_over_relations
 from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.query import bind
 from streamtables.compiler.frontend.syntax_errors import too_deep
-from streamtables.compiler.frontend.tables import tables_in
+from streamtables.compiler.frontend.tables import known_tables, tables_in
+from streamtables.compiler.frontend.unread_text import tables_named
 from streamtables.compiler.library import NOTHING, Entry, Library, PythonFunction, View
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import inexact_below
@@ -42,6 +43,7 @@ from streamtables.compiler.maintenance.root_chain import root_chain
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.carry_order import carry_order
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
+from streamtables.compiler.rewrites.group_by_window_start import group_by_window_start
 from streamtables.compiler.rewrites.merge_projects import merge_projects
 from streamtables.compiler.rewrites.prune_columns import prune_columns
 from streamtables.compiler.rewrites.rebuild import in_order
@@ -54,6 +56,7 @@ from streamtables.errors import (
     NotIncrementalError,
     Span,
     SqlError,
+    SqlSyntaxError,
     UnimplementedSqlError,
 )
 
@@ -107,6 +110,8 @@ class Plan:
     library: Library = NOTHING
     used: tuple[Entry, ...] = ()
     """The views and functions that the query reaches, directly or through others."""
+    unread: bool = False
+    """Whether Spark alone can read the text; only its tables are known."""
 
     @property
     def incremental(self) -> bool:
@@ -154,11 +159,14 @@ class Plan:
     def query_sql(self, dialect: Dialect = "spark") -> str:
         """Return the defining query made deterministic: what full, verify and delta all mean."""
         if self.root is None:
-            return self._text(lambda table: by_schema(table, "now")) if self.used else self.sql
+            written = not self.used and not self.unread
+            return self.sql if written else self._text(lambda table: by_schema(table, "now"))
         return to_sql(statement(self.visible), dialect)
 
     def _text(self, naming: Callable[[str], exp.Table]) -> str:
         """Return the query as it was written, over other relations."""
+        if self.unread:
+            return unread_over_relations(self.sql, naming, self.schema, self.library)
         return over_relations(self.sql, naming, self.schema, self.library)
 
     def delta_sql(self, dialect: Dialect = "spark") -> str:
@@ -218,6 +226,33 @@ def compile_query(sql: str, schema: Schema, library: Library = NOTHING) -> Plan:
         raise too_deep(sql) from error
 
 
+def unread_query(error: SqlSyntaxError, sql: str, schema: Schema, library: Library) -> Plan:
+    """Return the plan of a query that cannot be read: Spark computes it as it was written.
+
+    Raises:
+        SqlSyntaxError: it is not clear which tables it reads.
+    """
+    inlining = Inlining(library)
+    try:
+        named = tables_named(sql, schema, library)
+    except SqlSyntaxError as unclear:
+        detail = f"{error.detail} {unclear.detail}".strip()
+        hint = unclear.hint
+        raise SqlSyntaxError(
+            error.message, sql=sql, span=error.span, detail=detail, hint=hint
+        ) from unclear
+    tables = known_tables(named, sql, schema, inlining)
+    refusal = UnimplementedSqlError(
+        "syntax that only Spark reads is not maintained incrementally by this version",
+        sql=sql,
+        span=error.span,
+        detail=f"This version cannot read the query ({error.message}), so it has no delta rule.",
+        hint="Write it in another way, or let full refreshes keep the table.",
+    )
+    refusals = (Refusal.of(refusal),)
+    return Plan(sql, tables, refusals, (), None, schema, library, inlining.used, unread=True)
+
+
 def _compiled(sql: str, schema: Schema, library: Library) -> Plan:
     notes = Notes()
     inlining = Inlining(library)
@@ -250,7 +285,7 @@ def compile_sql(
 def _output(bound: Bound) -> Node:
     """Show the columns under the user's names, and keep key and order that are not shown."""
     shown = tuple(Projection(item.shown, column(item.inner), item.type) for item in bound.columns)
-    return carry_order(carry_key(Project(bound.node, shown)))
+    return carry_order(carry_key(group_by_window_start(Project(bound.node, shown))))
 
 
 def _deterministic(root: Node) -> Node:

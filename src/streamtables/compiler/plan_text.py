@@ -6,7 +6,7 @@ A part that is used more than once is written once and numbered; elsewhere its n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from sqlglot import exp
 from streamtables.compiler.algebra import (
     OPERATORS,
     Aggregate,
+    AggregateCall,
     Clock,
     Constant,
     Existence,
@@ -96,6 +97,12 @@ def expression_text(expression: exp.Expr) -> str:
     return re.sub(r"`(\w+)`", r"\1", text)
 
 
+def call_text(call: AggregateCall) -> str:
+    """Return an aggregate call; how it adds floats in order is longer than all else of a plan."""
+    text = expression_text(call_sql(replace(call, sorted_sum=False)))
+    return f"{text} in order of size" if call.sorted_sum else text
+
+
 def short(node: Node) -> str:
     """Return an operator in quotes, cut to what fits into a sentence."""
     text = f"{type(node).__name__} {describe(node)}".strip()
@@ -173,7 +180,7 @@ def _(node: Constant) -> str:
 
 @describe.register
 def _(node: Aggregate) -> str:
-    calls = ", ".join(f"{expression_text(call_sql(call))} as {call.name}" for call in node.calls)
+    calls = ", ".join(f"{call_text(call)} as {call.name}" for call in node.calls)
     groups = f"by {', '.join(node.group)}" if node.group else "of all rows"
     return f"{groups}: {calls}" if calls else groups
 

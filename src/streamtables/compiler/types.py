@@ -44,16 +44,19 @@ _SYNONYMS = {
 }
 _INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _DECIMAL = re.compile(r"^(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)$")
+_FIELD_NAME = re.compile(r"(`(?:[^`]|``)*`|[^\s<>,:`()]+)(?=\s*:)")
 _CHARACTERS = re.compile(r"^(?:var)?char\(\d+\)$")
 
 
 def normal_type(name: str) -> SqlType:
-    """Return the one spelling of a type name.
+    """Return the one spelling of a type name; the fields of a struct keep theirs.
 
-    >>> normal_type("DECIMAL(12, 2)"), normal_type("Integer")
-    ('decimal(12,2)', 'int')
+    >>> normal_type("DECIMAL(12, 2)"), normal_type("STRUCT<Unit: Integer>")
+    ('decimal(12,2)', 'struct<Unit:integer>')
     """
-    text = re.sub(r"\s+(?=[^`]*(?:`[^`]*`[^`]*)*$)", "", name.strip().lower())
+    # Every other piece is the name of a field.
+    pieces = enumerate(_FIELD_NAME.split(name))
+    text = "".join(item if at % 2 else re.sub(r"\s+", "", item.lower()) for at, item in pieces)
     if match := _DECIMAL.match(text):
         return decimal(int(match[1]), int(match[2] or 0))
     if _CHARACTERS.match(text) or text == "stringcollateutf8_binary":
@@ -113,7 +116,7 @@ def field_type(name: SqlType, field: str) -> SqlType:
     """
     if not (name.startswith("struct<") and name.endswith(">")):
         return UNKNOWN
-    fields = dict(struct_fields(name))
+    fields = {known.lower(): type_ for known, type_ in struct_fields(name)}
     return fields.get(field.lower(), UNKNOWN)
 
 
@@ -160,7 +163,8 @@ def has_plain_image(name: SqlType) -> bool:
 
 def wider(left: SqlType, right: SqlType) -> SqlType:
     """Return the type that holds both, as Spark widens the branches of CASE, COALESCE and UNION."""
-    if left == right or right == NULL:
+    # Structs are one type whatever the case of their fields; the first one names them.
+    if left.lower() == right.lower() or right == NULL:
         return left
     if left == NULL:
         return right

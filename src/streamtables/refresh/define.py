@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,9 +17,15 @@ from streamtables.catalog.models import (
     StreamTable,
     new_id,
 )
-from streamtables.compiler import Plan, compile_query
+from streamtables.compiler import Plan, compile_query, unread_query
 from streamtables.compiler.frontend.scope import find_table
-from streamtables.errors import CycleError, NameNotAllowedError, NotFilledError, UnknownNameError
+from streamtables.errors import (
+    CycleError,
+    NameNotAllowedError,
+    NotFilledError,
+    SqlSyntaxError,
+    UnknownNameError,
+)
 from streamtables.refresh.immediate import IMMEDIATE
 from streamtables.refresh.immediate.permitted import require_immediate
 from streamtables.refresh.library import library_of, uses_of
@@ -47,9 +54,26 @@ class Choices:
     options: Options | None = None
 
 
-def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: str = "") -> Plan:
+SparkReads = Callable[[Plan], bool]
+"""Says whether Spark can read a query that this compiler cannot."""
+
+
+def was_read(_: Plan) -> bool:
+    """Say so of the query of a table that is defined already."""
+    return True
+
+
+def compiled(
+    query: str,
+    definitions: Definitions,
+    *,
+    mode: str = "auto",
+    name: str = "",
+    spark_reads: SparkReads | None = None,
+) -> Plan:
     """Compile a query against everything that is defined; `differential` demands a plan."""
-    plan = analysed(query, definitions, name=name)
+    asked = None if mode in ("differential", IMMEDIATE) else spark_reads
+    plan = analysed(query, definitions, name=name, spark_reads=asked)
     _check_names(plan)
     if mode in ("differential", IMMEDIATE):
         plan.require_incremental()
@@ -58,11 +82,21 @@ def compiled(query: str, definitions: Definitions, *, mode: str = "auto", name: 
     return plan
 
 
-def analysed(query: str, definitions: Definitions, *, name: str = "") -> Plan:
+def analysed(
+    query: str, definitions: Definitions, *, name: str = "", spark_reads: SparkReads | None = None
+) -> Plan:
     """Compile a query whose result need not be stored, as that of a view."""
     schema = {k: v for k, v in schema_of(definitions).items() if k.lower() != name.lower()}
+    library = library_of(definitions)
     try:
-        return compile_query(query, schema, library_of(definitions))
+        return compile_query(query, schema, library)
+    except SqlSyntaxError as error:
+        if spark_reads is None:
+            raise
+        plan = unread_query(error, query, schema, library)
+        if not spark_reads(plan):
+            raise
+        return plan
     except UnknownNameError as error:
         raise _explained(error, definitions, name) from error
 
@@ -86,9 +120,10 @@ def define(
     *,
     location: str,
     at: datetime,
+    spark_reads: SparkReads | None = None,
 ) -> Definition:
     """Compile a query and make the definition that the catalog keeps."""
-    plan = compiled(query, definitions, mode=choices.mode, name=name)
+    plan = compiled(query, definitions, mode=choices.mode, name=name, spark_reads=spark_reads)
     table = StreamTable(
         id=new_id(),
         name=name,

@@ -17,7 +17,7 @@ from streamtables.errors import InUseError, UserError
 from streamtables.positions import InputId
 from streamtables.refresh.altering.effect import effect_of
 from streamtables.refresh.altering.readers import CarryOver, plan_before, with_table
-from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of
+from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of, was_read
 from streamtables.refresh.library import entry_of, library_of, uses_of
 
 
@@ -67,7 +67,7 @@ def _with_uses(entry: View | Function, definitions: Definitions) -> View | Funct
 
 
 def _recompiled(table: StreamTable, before: Definitions, after: Definitions) -> Recompiled:
-    plan = compiled(table.query, after, mode=table.mode, name=table.name)
+    plan = compiled(table.query, after, mode=table.mode, name=table.name, spark_reads=was_read)
     changes = altered_query(table.query, plan, after)
     old = plan_before(table, CatalogSnapshot(before, {}))
     if effect_of(old, plan, filled=True).kind == "nothing":

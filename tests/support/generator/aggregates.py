@@ -31,6 +31,7 @@ def more_aggregates(gen: Generator, columns: Sequence[Typed]) -> Typed:
             calls += [(f"median({name})", "number")]
             calls += [(f"percentile_cont(0.25) WITHIN GROUP (ORDER BY {name})", "number")]
             calls += [(f"regr_count({name}, {name})", "bigint")]
+            calls += _of_pairs(name, gen.choices.pick(_whole_numbers(columns)))
         case "string":
             calls += [
                 (f"listagg({name}, ',') WITHIN GROUP (ORDER BY {name})", "string"),
@@ -56,6 +57,18 @@ def more_aggregates(gen: Generator, columns: Sequence[Typed]) -> Typed:
 
 
 _SPREADS = ("var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp")
+
+
+_PAIRED = ("covar_pop", "covar_samp", "regr_avgx", "regr_r2", "regr_sxy", "regr_syy")
+
+
+def _whole_numbers(columns: Sequence[Typed]) -> list[str]:
+    return [name for name, type_ in columns if type_ in ("int", "bigint")]
+
+
+def _of_pairs(name: str, other: str) -> list[Typed]:
+    """Return aggregates of pairs; added to 0, what is rounded to -0.0 is 0.0."""
+    return [(f"round({call}({name}, {other}), 6) + 0", "number") for call in _PAIRED]
 
 
 def _by_key(columns: Sequence[Typed]) -> list[tuple[str, str, str]]:

@@ -185,9 +185,9 @@ WITHOUT_RULE = [
     ),
     _without_rule("SELECT id FROM orders CONNECT BY id = 1", "CONNECT", "id = 1"),
     Refused(
-        "SELECT DISTINCT v FROM (SELECT var_pop(score) AS v FROM customers GROUP BY vip)",
+        "SELECT DISTINCT v FROM (SELECT corr(DISTINCT score, id) AS v FROM customers GROUP BY vip)",
         "ST-1203",
-        '"var_pop" of floating-point numbers below another operator',
+        '"corr" of floating-point numbers below another operator',
         "Computed again, such a sum may differ in its last digits from the stored one.",
         "Cast the argument to DECIMAL, or use mode 'full'.",
         "score",

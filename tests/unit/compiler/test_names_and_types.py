@@ -149,3 +149,13 @@ def test_wider_types_hold_both():
     assert wider(SqlType("int"), SqlType("decimal(10,2)")) == "decimal(12,2)"
     assert wider(SqlType("date"), SqlType("timestamp")) == "timestamp"
     assert wider(SqlType("int"), SqlType("string")) == "unknown"
+
+
+def test_fields_of_structs_keep_the_case_of_their_names():
+    tables = {
+        "t": {"id": "int", "st": "Struct<`Ab`: INT, cD: STRING>", "l": "array<struct<One:int>>"}
+    }
+    star = compile_sql("SELECT st.* EXCEPT (CD), x.* FROM t LATERAL VIEW inline(l) x", tables)
+    assert star.output == (("Ab", "int"), ("One", "int"))
+    assert compile_sql("SELECT st.AB AS v FROM t", tables).output == (("v", "int"),)
+    assert wider(SqlType("struct<P:int>"), SqlType("struct<p:int>")) == "struct<P:int>"

@@ -15,6 +15,7 @@ from tests.unit.compiler.wrong_queries import WRONG
 
 OF_A_FUNCTION = "it needs a function of the user: test_views_and_functions.py"
 OF_AN_AGGREGATE = "it needs an aggregate of the user: test_own_aggregates.py"
+OF_SPARK_ALONE = "only a table that Spark alone can read comes here: test_unread_text.py"
 
 NO_QUERY = {
     "algebra/node.py delta_rule NotIncrementalError": "every operator has a rule",
@@ -30,6 +31,9 @@ NO_QUERY = {
     "frontend/sql_functions.py _not_in_a_body UnsupportedSqlError": OF_A_FUNCTION,
     "frontend/sql_functions.py _parsed SqlSyntaxError": OF_A_FUNCTION,
     "frontend/sql_functions.py _parsed UnsupportedSqlError": OF_A_FUNCTION,
+    "frontend/unread_text.py _unclear SqlSyntaxError": OF_SPARK_ALONE,
+    "plan.py unread_query SqlSyntaxError": OF_SPARK_ALONE,
+    "plan.py unread_query UnimplementedSqlError": OF_SPARK_ALONE,
 }
 """Places that no query reaches, and why."""
 

@@ -30,7 +30,7 @@ class AggregateCall:
     order: tuple[exp.Expr, ...] = ()
     """What decides where the order of the rows does: WITHIN GROUP, or the rows' key."""
     sorted_sum: bool = False
-    """Whether floats are added in a fixed order, so that the sum depends on the rows alone."""
+    """Whether floats are added in a fixed order, so that the answer depends on the rows alone."""
     own: bool = False
     """Whether a process brings the function along; nothing is known of it but its type."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from streamtables.compiler.algebra import AggregateCall
+from streamtables.compiler.backend.sorted_moments import SORTED_MOMENTS, sorted_moments, struct
 from streamtables.compiler.types import BIGINT
 
 _LAST = ("last", "last_value")
@@ -16,7 +17,7 @@ def call_sql(call: AggregateCall) -> exp.Expr:
     """Return an aggregate call as SQL."""
     arguments = [argument.copy() for argument in call.arguments]
     if call.sorted_sum:
-        return _sorted_sum(call)
+        return _sorted_moments(call) if call.function in SORTED_MOMENTS else _sorted_sum(call)
     if call.distinct:
         arguments = [exp.Distinct(expressions=arguments)]
     if call.function in _COLLECTIONS:
@@ -39,10 +40,7 @@ def _function(name: str, *arguments: exp.Expr) -> exp.Anonymous:
 
 
 def _struct(*parts: exp.Expr) -> exp.Expr:
-    named: list[exp.Expr] = []
-    for number, part in enumerate(parts):
-        named += [exp.Literal.string(f"k{number}"), part.copy()]
-    return _function("named_struct", *named)
+    return struct({f"k{number}": part for number, part in enumerate(parts)})
 
 
 def _within_group(call: AggregateCall, arguments: list[exp.Expr]) -> exp.Expr:
@@ -69,8 +67,7 @@ def _by_value_and_order(call: AggregateCall) -> exp.Expr:
     """Ties are broken by the value itself; a row whose order is NULL does not take part."""
     value, order = call.arguments[:2]
     chosen = _function(call.function, value.copy(), _struct(order, value))
-    present = exp.Not(this=exp.Is(this=exp.paren(order.copy()), expression=exp.null()))
-    return _filtered(call, chosen, present)
+    return _filtered(call, chosen, _present(order))
 
 
 def _exact_average(call: AggregateCall, arguments: list[exp.Expr]) -> exp.Expr:
@@ -90,7 +87,7 @@ def _exact_average(call: AggregateCall, arguments: list[exp.Expr]) -> exp.Expr:
 
 def _sorted_sum(call: AggregateCall) -> exp.Expr:
     """Add floats in the order of their size: recomputed, the sum is the same to the last digit."""
-    value = exp.cast(exp.paren(call.arguments[0].copy()), "double", dialect="spark")
+    value = _double(call.arguments[0])
     argument = exp.Distinct(expressions=[value]) if call.distinct else value
     collected = "collect_set" if call.distinct else "collect_list"
     items = _function("sort_array", _filtered(call, _function(collected, value)))
@@ -105,3 +102,28 @@ def _sorted_sum(call: AggregateCall) -> exp.Expr:
         total = exp.Div(this=total, expression=count.copy())
     some = exp.GT(this=count, expression=exp.Literal.number(0))
     return exp.Case(ifs=[exp.If(this=some, true=total)])
+
+
+def _sorted_moments(call: AggregateCall) -> exp.Expr:
+    """Take numbers, or pairs of them, in the order of their size; a NULL in it leaves one out."""
+    if len(call.arguments) == 1:
+        value = _double(call.arguments[0])
+        if call.distinct:
+            # A set tells -0.0 from 0.0, and DISTINCT does not; added to 0.0, both are 0.0.
+            value = exp.Add(this=value, expression=_double(exp.Literal.number(0)))
+        items = _filtered(
+            call, _function("collect_set" if call.distinct else "collect_list", value)
+        )
+    else:
+        y, x = call.arguments
+        pair = struct({"x": _double(x), "y": _double(y)})
+        items = _filtered(call, _function("collect_list", pair), exp.and_(_present(y), _present(x)))
+    return sorted_moments(call.function, _function("sort_array", items))
+
+
+def _present(value: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.null()))
+
+
+def _double(value: exp.Expr) -> exp.Expr:
+    return exp.cast(exp.paren(value.copy()), "double", dialect="spark")

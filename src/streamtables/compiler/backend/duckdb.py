@@ -50,9 +50,25 @@ def _list(items: exp.Expr) -> None:
     whole.replace(exp.Coalesce(this=whole.copy(), expressions=[exp.Array()]))
 
 
-def _ordered_sum(sum_: exp.Expr) -> None:
-    """Sums in a fixed order; DuckDB adds a sorted list from its first item on."""
-    sum_.replace(exp.Anonymous(this="list_sum", expressions=[sum_.this]))
+def _set(items: exp.Expr) -> None:
+    """A set leaves NULLs out by a FILTER, and DuckDB takes only one."""
+    if isinstance(items.parent, exp.Filter):
+        where = items.parent.expression
+        present = exp.Not(this=exp.Is(this=items.this.copy(), expression=exp.null()))
+        where.set("this", exp.and_(where.this, present))
+        items = items.replace(exp.ArrayAgg(this=exp.Distinct(expressions=[items.this.copy()])))
+    _list(items)
+
+
+def _reduce(call: exp.Expr) -> None:
+    """DuckDB adds a sorted list from its first item on, and takes no function for the end."""
+    if (finish := call.args.get("finish")) is None:
+        call.replace(exp.Anonymous(this="list_sum", expressions=[call.this]))
+        return
+    reduced = [call.this, call.args["merge"], call.args["initial"]]
+    last = exp.Array(expressions=[exp.Anonymous(this="list_reduce", expressions=reduced)])
+    ended = exp.Anonymous(this="list_transform", expressions=[last, finish])
+    call.replace(exp.Anonymous(this="list_extract", expressions=[ended, exp.Literal.number(1)]))
 
 
 def _lateral(view: exp.Expr) -> None:
@@ -98,8 +114,8 @@ _TRANSLATED: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
     exp.Count: _count,
     exp.CountIf: _count_if,
     exp.ArrayAgg: _list,
-    exp.ArrayUniqueAgg: _list,
-    exp.Reduce: _ordered_sum,
+    exp.ArrayUniqueAgg: _set,
+    exp.Reduce: _reduce,
     exp.Lateral: _lateral,
     exp.Mode: _mode,
     exp.Hint: _hint,

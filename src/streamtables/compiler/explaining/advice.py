@@ -23,11 +23,10 @@ from streamtables.compiler.algebra import (
     kind_of,
 )
 from streamtables.compiler.algebra.recursive import reads_itself
-from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.maintenance.stored_state import as_aggregate, is_kept
-from streamtables.compiler.plan_text import expression_text, short
+from streamtables.compiler.plan_text import call_text, short
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
 
@@ -220,8 +219,8 @@ def about_floats(nodes: list[Node]) -> Iterator[Advice]:
 def about_mixed_aggregates(plan: Plan) -> Iterator[Advice]:
     """Name aggregates that could be kept by stored state, were it not for others beside them."""
     calls = _calls_at_root(plan)
-    added = [_text(call) for call in calls if is_kept(call)]
-    others = [_text(call) for call in calls if not is_kept(call)]
+    added = [call_text(call) for call in calls if is_kept(call)]
+    others = [call_text(call) for call in calls if not is_kept(call)]
     if added and others:
         yield Advice(
             "mixed-aggregates",
@@ -247,7 +246,3 @@ def _calls_at_root(plan: Plan) -> tuple[AggregateCall, ...]:
     chain = plan.maintenance.chain
     aggregate = as_aggregate(chain.keyed) if chain is not None else None
     return aggregate.calls if aggregate is not None else ()
-
-
-def _text(call: AggregateCall) -> str:
-    return expression_text(call_sql(call))

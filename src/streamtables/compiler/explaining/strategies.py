@@ -18,7 +18,6 @@ from streamtables.compiler.algebra import (
 from streamtables.compiler.algebra.inner_join import changing_inputs, tree_from_widest
 from streamtables.compiler.algebra.keyed import must_be_computed
 from streamtables.compiler.algebra.recursive import reads_itself
-from streamtables.compiler.backend.aggregate_calls import call_sql
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.maintenance.stored_state import (
@@ -26,7 +25,7 @@ from streamtables.compiler.maintenance.stored_state import (
     is_extremum,
     is_kept,
 )
-from streamtables.compiler.plan_text import describe, expression_text
+from streamtables.compiler.plan_text import call_text, describe
 from streamtables.compiler.rewrites.rebuild import in_order
 from streamtables.compiler.types import is_float
 
@@ -146,8 +145,7 @@ def _of_aggregate(maintenance: Maintenance, node: Aggregate) -> Iterator[Aggrega
     at_root = maintenance.chain is not None and maintenance.chain.keyed is node
     for call in node.calls:
         way, reason = _way(maintenance, node, call, at_root=at_root)
-        text = expression_text(call_sql(call))
-        yield AggregateStrategy(text, node.group, way, reason, is_exact(call))
+        yield AggregateStrategy(call_text(call), node.group, way, reason, is_exact(call))
 
 
 def _way(

@@ -151,6 +151,8 @@ def _settled(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
     if call.function == "count_if":
         yes = exp.Case(ifs=[exp.If(this=call.arguments[0], true=exp.Literal.number(1))])
         return replace(call, function="count", arguments=(yes,), argument_types=(BIGINT,))
+    if call.function in ("regr_avgx", "regr_avgy") and not call.distinct:
+        return _average_of_pairs(call)
     if call.function == "listagg":
         value = exp.Ordered(this=call.arguments[0].copy(), nulls_first=True)
         order = call.order if call.distinct and call.order else (*call.order, value)
@@ -158,13 +160,31 @@ def _settled(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
     return call
 
 
+def _average_of_pairs(call: AggregateCall) -> AggregateCall:
+    """regr_avgx and regr_avgy average one of two values over the rows that have the other."""
+    place = 1 if call.function == "regr_avgx" else 0
+    type_ = call.argument_types[place]
+    return replace(
+        call,
+        function="avg",
+        arguments=(call.arguments[place],),
+        argument_types=(type_,),
+        condition=_where_present(call.arguments[1 - place], call.condition),
+        type=functions.aggregate_type("avg", type_),
+    )
+
+
+def _where_present(value: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+    present = exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.null()))
+    return present if condition is None else exp.and_(exp.paren(condition), present)
+
+
 def _chosen_row(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
     """first, last and any_value take the value of the row that comes first or last by its key."""
     value, *flags = call.arguments
     condition = call.condition
     if parts.ignores_nulls or any(flag == exp.true() for flag in flags):
-        present = exp.Not(this=exp.Is(this=exp.paren(value.copy()), expression=exp.null()))
-        condition = present if condition is None else exp.and_(exp.paren(condition), present)
+        condition = _where_present(value, condition)
     order = tuple(column(name) for name in tie_columns(node))
     return replace(
         call,
@@ -190,14 +210,17 @@ def _check_function(parts: _Parts, binding: Binding) -> None:
 
 def _check_arguments(parts: _Parts, types: Types, binding: Binding) -> None:
     star = any(isinstance(item, exp.Star) for item in parts.arguments)
-    one = parts.function in functions.ONE_ARGUMENT
+    wanted = 1 if parts.function in functions.ONE_ARGUMENT else None
+    wanted = 2 if parts.function in functions.OF_PAIRS else wanted
     missing = not parts.arguments and not parts.order
-    if missing or (star and parts.function != "count") or (one and len(parts.arguments) != 1):
+    wrong = wanted is not None and len(parts.arguments) != wanted
+    if missing or wrong or (star and parts.function != "count"):
+        takes = {1: "one argument", 2: "two arguments", None: "arguments"}[wanted]
         raise SqlTypeError(
-            f'"{parts.function}" takes {"one argument" if one else "arguments"}',
+            f'"{parts.function}" takes {takes}',
             sql=binding.sql,
             span=span_of(parts.place),
-            hint="Give one value or expression.",
+            hint="Give two numbers." if wanted == 2 else "Give one value or expression.",
         )
     for item in parts.arguments:
         if nested := calls_in(item):

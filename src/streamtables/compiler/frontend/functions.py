@@ -55,17 +55,22 @@ AGGREGATES = _words(
 FIRST = frozenset({"first", "first_value", "any_value"})
 LAST = frozenset({"last", "last_value"})
 COLLECTIONS = frozenset({"collect_list", "collect_set", "array_agg"})
-FLOATING = _words(
-    """corr covar_pop covar_samp kurtosis regr_avgx regr_avgy regr_intercept regr_r2 regr_slope
-    regr_sxx regr_sxy regr_syy skewness std stddev stddev_pop stddev_samp var_pop var_samp variance
-    """
+SPREADS = _words("kurtosis skewness std stddev stddev_pop stddev_samp var_pop var_samp variance")
+"""Aggregates of how far numbers lie apart."""
+
+OF_PAIRS = _words(
+    """corr covar_pop covar_samp regr_avgx regr_avgy regr_intercept regr_r2 regr_slope regr_sxx
+    regr_sxy regr_syy"""
 )
+"""Aggregates of pairs of numbers; a pair with a NULL in it does not count."""
+
+FLOATING = SPREADS | OF_PAIRS
 """Aggregates that compute with floats, whatever they are given."""
 
 SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
 """Aggregates that add their values up."""
 
-ONE_ARGUMENT = _words("sum avg mean min max count_if bool_and bool_or every some any")
+ONE_ARGUMENT = SPREADS | _words("sum avg mean min max count_if bool_and bool_or every some any")
 """Aggregates of exactly one value."""
 
 TWO_ARGUMENTS = frozenset({"max_by", "min_by"})
@@ -198,13 +203,12 @@ def aggregate_type(function: str, argument: SqlType) -> SqlType:
 
 def accepts(function: str, argument: SqlType) -> bool:
     """Whether an aggregate takes an argument of this type, as far as the compiler can tell."""
+    # Spark casts text to DOUBLE here; NULL is a number, and intervals are summed too.
+    number = is_numeric(argument) or argument in (UNKNOWN, STRING, "void")
+    if function in FLOATING:
+        return number
     if function in ("sum", "avg", "mean"):
-        # Spark casts text to DOUBLE here; intervals and NULL are summed too.
-        return (
-            is_numeric(argument)
-            or argument in (UNKNOWN, STRING, "void")
-            or argument.startswith("interval")
-        )
+        return number or argument.startswith("interval")
     return not (function in ("min", "max") and argument.startswith("map<"))
 
 

@@ -23,6 +23,7 @@ from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.scope import find_table, table_name
 from streamtables.compiler.frontend.sql_functions import body_of
 from streamtables.compiler.frontend.tables import references
+from streamtables.compiler.frontend.unread_text import tables_named, without_end
 from streamtables.compiler.library import NOTHING, Library, SqlFunction
 from streamtables.compiler.schema import Schema, Table
 from streamtables.errors import Span
@@ -36,6 +37,14 @@ Naming = Callable[[str], exp.Table]
 def over_relations(sql: str, naming: Naming, schema: Schema, library: Library = NOTHING) -> str:
     """Return a query over other relations for its tables, with everything else put in as text."""
     return _Text(sql, naming, schema, Inlining(library)).whole()
+
+
+def unread_over_relations(sql: str, naming: Naming, schema: Schema, library: Library) -> str:
+    """Return the same for a query that the parser cannot read: only its tables are replaced."""
+    tables = tables_named(sql, schema, library)
+    text = _Text(without_end(sql), naming, schema, Inlining(library), tables)
+    # Inside another query no statement but a query can stand, whatever the words are.
+    return f"SELECT * FROM (\n{text.whole()}\n)"
 
 
 def with_other_names(sql: str, renamed: Callable[[str], str]) -> str:
@@ -82,15 +91,26 @@ class _Edit:
 class _Text:
     """One text and its edits; those inside an argument are made when the argument is."""
 
-    def __init__(self, sql: str, naming: Naming, schema: Schema, inlining: Inlining) -> None:
+    def __init__(
+        self,
+        sql: str,
+        naming: Naming,
+        schema: Schema,
+        inlining: Inlining,
+        tables: Sequence[exp.Table] | None = None,
+    ) -> None:
         self.sql = sql
         self.naming = naming
         self.schema = schema
         self.inlining = inlining
         self.tokens = tokens_of(sql)
-        query = parse_query(sql)
-        edits = [self._table_edit(table) for table in references(query)]
-        edits += [self._call_edit(call) for call in own_calls(query, inlining) if self._sql(call)]
+        if tables is None:
+            query = parse_query(sql)
+            edits = [self._table_edit(table) for table in references(query)]
+            calls = own_calls(query, inlining)
+            edits += [self._call_edit(call) for call in calls if self._sql(call)]
+        else:
+            edits = [self._table_edit(table) for table in tables]
         self.edits = sorted(edits, key=lambda edit: (edit.place.start, -edit.place.end))
 
     def whole(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -24,8 +24,15 @@ def tables_in(
 
     Views are looked through.
     """
-    search = _Search(schema, inlining or Inlining())
-    search.look(query, sql)
+    return known_tables(references(query), sql, schema, inlining or Inlining())
+
+
+def known_tables(
+    tables: Iterable[exp.Table], sql: str, schema: Schema, inlining: Inlining
+) -> tuple[str, ...]:
+    """Return the registered names of the tables that references of a text lead to."""
+    search = _Search(schema, inlining)
+    search.look(tables, sql)
     return tuple(search.found)
 
 
@@ -39,8 +46,8 @@ class _Search:
     done: set[str] = field(default_factory=set)
     path: list[str] = field(default_factory=list)
 
-    def look(self, query: exp.Query, sql: str) -> None:
-        for table in references(query):
+    def look(self, tables: Iterable[exp.Table], sql: str) -> None:
+        for table in tables:
             name = table_name(table)
             if (view := self.inlining.view(name)) is not None:
                 self._look_through(view)
@@ -58,7 +65,7 @@ class _Search:
             return
         self.path.append(key)
         with inside_of(view, view.sql):
-            self.look(view_query(view, self.inlining), view.sql)
+            self.look(references(view_query(view, self.inlining)), view.sql)
         self.path.pop()
         self.done.add(key)
 

@@ -1,7 +1,8 @@
 """Which aggregates give the same answer however their rows are ordered.
 
-A sum of floats does not: recomputing it need not give back the stored digits.  Such an aggregate
-may only stand at the root of a plan, where its row is found by its key and never by its value.
+A sum of floats does not, nor a variance: recomputing it need not give back the stored digits.
+Such an aggregate may only stand at the root of a plan, where its row is found by its key and never
+by its value; below it, floats are added in a fixed order.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from streamtables.compiler.types import is_decimal, is_integer
 
 def is_exact(call: AggregateCall) -> bool:
     """Whether an aggregate's answer depends on the rows alone."""
+    if call.sorted_sum:
+        return True
     if call.function in FLOATING or (call.own and is_floating(call.type)):
         return False
-    if call.function not in SUMS or call.sorted_sum:
+    if call.function not in SUMS:
         return True
     return all(is_integer(item) or is_decimal(item) for item in call.argument_types)
 

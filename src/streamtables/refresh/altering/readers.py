@@ -19,7 +19,7 @@ from streamtables.compiler.meaning import meaning_of
 from streamtables.errors import InUseError, UserError
 from streamtables.positions import InputId
 from streamtables.refresh.altering.effect import Effect, effect_of
-from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of
+from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of, was_read
 from streamtables.refresh.plan_cache.basis import InputBasis
 from streamtables.refresh.plans import query_hash
 
@@ -86,7 +86,13 @@ class CarryOver:
     def _take(self, reader: StreamTable, source: InputId) -> bool:
         """Define a reader anew if its rows become others; say whether they do."""
         try:
-            plan = compiled(reader.query, self.after, mode=reader.mode, name=reader.name)
+            plan = compiled(
+                reader.query,
+                self.after,
+                mode=reader.mode,
+                name=reader.name,
+                spark_reads=was_read,
+            )
         except UserError as error:
             self.broken.append((reader, error))
             return False
@@ -115,7 +121,7 @@ def plan_before(table: StreamTable, before: CatalogSnapshot) -> Plan | None:
     if known is None:
         return None
     try:
-        return analysed(known.query, before.definitions, name=known.name)
+        return analysed(known.query, before.definitions, name=known.name, spark_reads=was_read)
     except UserError:
         return None
 

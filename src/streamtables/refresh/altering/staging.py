@@ -19,7 +19,15 @@ from streamtables.compiler import Plan
 from streamtables.positions import InputId
 from streamtables.refresh.altering.effect import Effect, effect_of
 from streamtables.refresh.altering.readers import CarryOver, plan_before, with_table
-from streamtables.refresh.define import Choices, altered_query, compiled, define, inputs_of
+from streamtables.refresh.define import (
+    Choices,
+    SparkReads,
+    altered_query,
+    compiled,
+    define,
+    inputs_of,
+    was_read,
+)
 from streamtables.refresh.redefine import redefined
 
 
@@ -49,6 +57,7 @@ class Staging:
 
     snapshot: CatalogSnapshot
     at: datetime
+    spark_reads: SparkReads | None = None
     spared: set[InputId] = field(default_factory=set)
     dropped: list[InputId] = field(default_factory=list)
     plans: dict[InputId, Plan] = field(default_factory=dict)
@@ -67,7 +76,15 @@ class Staging:
     def create(self, name: str, query: str, choices: Choices, *, location: str) -> StreamTable:
         """Define a new table under a free name."""
         refuse_taken_name(self.definitions, name)
-        made = define(name, query, choices, self.definitions, location=location, at=self.at)
+        made = define(
+            name,
+            query,
+            choices,
+            self.definitions,
+            location=location,
+            at=self.at,
+            spark_reads=self.spark_reads,
+        )
         self._keep(replace(made.table, inputs=made.inputs), made.plan)
         self._steps[made.table.id] = Created(made.table, made.inputs)
         return made.table
@@ -80,7 +97,10 @@ class Staging:
         """
         table = self.definitions.stream_table(name)
         text = table.query if query is None else query
-        plan = compiled(text, self.definitions, mode=choices.mode, name=table.name)
+        asked = was_read if text == table.query else self.spark_reads
+        plan = compiled(
+            text, self.definitions, mode=choices.mode, name=table.name, spark_reads=asked
+        )
         filled = table.id in self.snapshot.standings
         effect = Effect("nothing", filled=filled)
         changes = _chosen(choices)

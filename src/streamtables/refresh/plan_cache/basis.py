@@ -16,9 +16,10 @@ from importlib.resources.abc import Traversable
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Column, Function, Source, StreamTable, View
-from streamtables.compiler import Plan, compile_query
+from streamtables.compiler import Plan, compile_query, unread_query
 from streamtables.compiler.library import Entry, Library
 from streamtables.compiler.schema import Table
+from streamtables.errors import SqlSyntaxError
 from streamtables.positions import InputId
 from streamtables.refresh.library import entry_of
 
@@ -72,7 +73,12 @@ class Basis:
     def compile(self) -> Plan:
         """Compile the query against what the basis holds."""
         schema = {item.name: item.table() for item in self.inputs if item.columns}
-        return compile_query(self.query, schema, Library.of(self.entries))
+        library = Library.of(self.entries)
+        try:
+            return compile_query(self.query, schema, library)
+        except SqlSyntaxError as error:
+            # Spark read it when it was defined.
+            return unread_query(error, self.query, schema, library)
 
     def fingerprint(self) -> str:
         """Return a name that no other basis and no other compiler has."""
