@@ -130,7 +130,8 @@ def _keyed_source(netted: DataFrame, schema: StructType, key_columns: tuple[str,
         f.sum(f.greatest(weight, f.lit(0))).alias("__st_appearing"),
         f.sum(f.greatest(-weight, f.lit(0))).alias("__st_going"),
     )
-    return folded.select(
+    # Of no change at all the single row of a global aggregate would still be folded, into nothing.
+    return folded.where("__st_appearing + __st_going > 0").select(
         *[_key_name(i) for i in range(len(key_columns))],
         "__st_new",
         "__st_old",

@@ -27,6 +27,8 @@ _LIKE_FROM = 0.3
 """From this weight on a past refresh is one of about the same size."""
 _COLD = 0.5
 """The share of a first refresh that the same work takes later."""
+_KIN: Mapping[Way, Way] = {"whole": "full", "full": "whole"}
+"""Ways that compute the same query, and differ only in what they write."""
 _BOUNDS = (0.5, 4.0)
 """Between which shares of a full refresh a guess without a like refresh has to lie."""
 
@@ -100,18 +102,30 @@ def predict(
     `machine` is what refreshes of any table took here against the rates.
     """
     expected = rates[way].seconds(work)
+    weighed = _weighed(way, work, past, rates)
+    if not weighed:
+        # Both compute the query itself, so each tells more of the other than other tables do.
+        alike = _weighed(_KIN[way], work, past, rates) if way in _KIN else []
+        kin = weighted_median((ratio, weight) for ratio, weight, _ in alike) if alike else machine
+        return Prediction(expected * kin)
+    ratio = weighted_median((ratio, weight) for ratio, weight, _ in weighed)
+    spread = weighted_median((abs(ratio - item) / ratio, weight) for item, weight, _ in weighed)
+    like = sum(alike >= _LIKE_FROM for _, _, alike in weighed)
+    return Prediction(expected * ratio, like, spread)
+
+
+def _weighed(
+    way: Way, work: Work, past: Sequence[Sample], rates: Mapping[Way, Rates]
+) -> list[tuple[float, float, float]]:
+    """Return what each refresh of a way took against the expected, its weight, how alike it is."""
+    expected = rates[way].seconds(work)
     weighed = []
     for age, sample in enumerate(item for item in past if item.way == way):
         then = rates[way].seconds(sample.work)
         alike = exp(-abs(log(expected / then))) * (_COLD if sample.cold else 1.0)
         took = sample.seconds * (_COLD if sample.cold else 1.0)
         weighed.append((took / then, alike * _FADING**age, alike))
-    if not weighed:
-        return Prediction(expected * machine)
-    ratio = weighted_median((ratio, weight) for ratio, weight, _ in weighed)
-    spread = weighted_median((abs(ratio - item) / ratio, weight) for item, weight, _ in weighed)
-    like = sum(alike >= _LIKE_FROM for _, _, alike in weighed)
-    return Prediction(expected * ratio, like, spread)
+    return weighed
 
 
 def bounded(guess: Prediction, full: Prediction) -> Prediction:

@@ -230,3 +230,11 @@ def test_a_full_refresh_may_change_the_schema(spark, place):
     assert len({name for name in names if name}) == 1
     last = entry_at(place, head(place))
     assert last.configuration["delta.dataSkippingStatsColumns"] == "k,other"
+
+
+def test_a_single_row_that_does_not_change_stays(spark, tmp_path):
+    folder = str(tmp_path / "one")
+    one = pa.table({"k": pa.array([None], pa.int64()), "v": pa.array([0.5])})
+    spark_hand.overwrite(spark, from_arrow(spark, one), folder, stamp(0), key_columns=())
+    assert isinstance(merged(spark, folder, change(), stamp(1), key_columns=()), Applied)
+    assert no_difference(by_spark(spark, folder), one)
