@@ -35,17 +35,6 @@ os.environ["STREAMTABLES_PLAN_CACHE_DIR"] = _PLANS
 # A query on an engine takes long enough that a per-example deadline measures the machine's load.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-# Rows are few here and queries many: one task does as well as eight, and compiling Java for each
-# query takes longer than running it.  Random queries compile, as users' queries do.
-INTERPRETED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-FEW_TASKS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "1",
-}
-
 settings.register_profile("dev", _SHARED, max_examples=50)
 # The same examples each time: what was tried is what lands, and luck decides nothing.
 settings.register_profile("ci", _SHARED, max_examples=500, print_blob=True, derandomize=True)
@@ -84,20 +73,11 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def spark_sessions(request: pytest.FixtureRequest) -> Iterator[SparkSessions]:
     """One Spark for all tests that need it, on two cores; it starts with the first of them."""
-    from streamtables.engine.session import SparkSessions
-    from streamtables.engine.spark_start import SparkSettings
-    from streamtables.settings import load_settings
+    from tests.support.small_spark import small_spark
     from tests.support.spark_servers import spark_at
 
     with spark_at(request.config.getoption("--spark")) as master:
-        started = SparkSettings(
-            jars_dir=load_settings().jars_dir,
-            master=master,
-            driver_memory="4g" if master.startswith("local") else "2g",
-            shuffle_partitions_quick=2,
-            extra={**INTERPRETED, **FEW_TASKS},
-        )
-        sessions = SparkSessions(started)
+        sessions = small_spark(master)
         yield sessions
         sessions.stop()
 
@@ -105,18 +85,18 @@ def spark_sessions(request: pytest.FixtureRequest) -> Iterator[SparkSessions]:
 @pytest.fixture
 def compiled_queries(spark_sessions: SparkSessions) -> Iterator[None]:
     """Have Spark compile queries to Java, as it does by default."""
-    conf = spark_sessions.get().conf
-    conf.set("spark.sql.codegen.wholeStage", "true")
-    conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
-    yield
-    for name, value in INTERPRETED.items():
-        conf.set(name, value)
+    from tests.support.small_spark import compiled
+
+    with compiled(spark_sessions.get()):
+        yield
 
 
 @pytest.fixture
 def db(spark_sessions: SparkSessions, tmp_path: Path) -> Iterator[StreamTables]:
     """An empty warehouse on the shared Spark."""
     from streamtables.api import StreamTables
+    from tests.support.catalogs import with_catalog
 
-    with StreamTables(tmp_path / "warehouse", spark=spark_sessions.get()) as opened:
+    warehouse = with_catalog(tmp_path / "warehouse")
+    with StreamTables(warehouse, spark=spark_sessions.get()) as opened:
         yield opened

@@ -15,8 +15,14 @@ from streamtables.compiler.plan import compile_sql
 from streamtables.engine.session import SparkSessions
 from tests.cases.reader import Case, Change, Row
 from tests.support.bags import Bag
+from tests.support.catalogs import with_catalog
 from tests.support.delta_tables import DeltaTableFile
-from tests.support.spark_oracle import assert_equal_to_query, assert_verified, stored_bag
+from tests.support.spark_oracle import (
+    Judge,
+    assert_equal_to_query,
+    assert_verified,
+    stored_bag,
+)
 
 
 class SparkEngine:
@@ -26,7 +32,9 @@ class SparkEngine:
 
     def __init__(self, case: Case, sessions: SparkSessions, folder: Path) -> None:
         self._moment: datetime | None = None
-        self._db = StreamTables(folder / "warehouse", spark=sessions.get(), clock=self._now)
+        warehouse = with_catalog(folder / "warehouse")
+        self._db = StreamTables(warehouse, spark=sessions.get(), clock=self._now)
+        self._judge = Judge(sessions.quick())
         self._case = case
         self._by_clock: set[str] = set()
         self._rows: dict[str, list[Row]] = {}
@@ -38,6 +46,7 @@ class SparkEngine:
                 folder / table.name, table.columns, table.rows
             )
             self._db.add_source(table.name, path=folder / table.name, key=table.key or None)
+        self._judge.show(self._tables)
 
     def define(self, view: str, sql: str) -> None:
         """Create a stream table without filling it."""
@@ -55,6 +64,7 @@ class SparkEngine:
                 else:
                     rows.pop(next(i for i, known in enumerate(rows) if repr(known) == repr(row)))
         self._tables[change.table].overwrite(rows)
+        self._judge.show(self._tables)
 
     def set_clock(self, moment: datetime) -> None:
         """Have the clock say another moment."""
@@ -71,7 +81,7 @@ class SparkEngine:
             assert_verified(self._db, view)
             stored = stored_bag(self._db, view)
         else:
-            stored = assert_equal_to_query(self._db, view)
+            stored = assert_equal_to_query(self._db, view, self._judge)
         mode = result.mode
         if mode == "no-change" and self._seen.get(view) != self._content():
             # For a case, a change without effect on the result is a differential refresh.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,31 @@ def test_a_run_that_leaves_out_a_test_that_shows_a_fault_fails_and_names_it(tmp_
     assert (code, lines[-1].split(" in ")[0]) == (1, "4 passed")
     assert lines[-2].endswith("tests/test_fault.py::test_it")
     assert run(tmp_path, True, "-k", "test_without", markers=markers)[0] == 0
+
+
+def test_two_runs_from_both_ends_run_every_test_once_and_keep_files_together(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    note = "from pathlib import Path\nimport os, pytest\n"
+    note += "def note(name): Path('ran').open('a').write(f'{os.getpid()} {name}\\n')\n"
+    (tmp_path / "test_a.py").write_text(
+        f"{note}@pytest.mark.parametrize('n', range(40))\ndef test_a(n): note(f'a{{n}}')\n"
+    )
+    (tmp_path / "test_b.py").write_text(
+        f"{note}@pytest.fixture(scope='module')\ndef one(): note('b')\n"
+        "@pytest.mark.parametrize('n', range(40))\ndef test_b(one, n): note(f'b{n}')\n"
+    )
+    (tmp_path / "claims").mkdir()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.support.two_ends"]
+    command += ["--claims=claims"]
+    paths = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[1])}
+    runs = [
+        subprocess.Popen([*command, *more], cwd=tmp_path, env=paths, stdout=subprocess.DEVNULL)
+        for more in ((), ("--backwards",))
+    ]
+    assert [run.wait() for run in runs] == [0, 0]
+    ran = [line.split() for line in (tmp_path / "ran").read_text().splitlines()]
+    names = [f"{file}{n}" for file in "ab" for n in range(40)]
+    assert sorted(name for _, name in ran) == sorted([*names, "b"])
+    assert len({process for process, name in ran if name.startswith("b")}) == 1
