@@ -20,6 +20,7 @@ from streamtables.refresh.cost_model import (
 RATES: dict[Way, Rates] = {
     "full": Rates(0.5, 0.0, 0.0, 1e-6, 0.0),
     "changes": Rates(0.1, 0.0, 1e-4, 0.0, 0.0),
+    "whole": Rates(0.25, 0.0, 0.0, 1e-6, 0.0),
 }
 TEN = Work(changed_rows=10)
 MANY = Work(changed_rows=100_000)
@@ -73,6 +74,16 @@ def test_a_first_fill_counts_for_half() -> None:
     found = predict("full", Work(scanned_rows=10**6), [first], RATES)
     assert found.seconds == pytest.approx(2.0)
     assert found.like == 1
+
+
+def test_full_refreshes_tell_of_the_whole_way_until_it_was_taken_once() -> None:
+    work = Work(scanned_rows=10**6)
+    full = Sample("full", work, 3.0)
+    assert predict("whole", work, [full], RATES, machine=9.0).seconds == pytest.approx(2 * 1.25)
+    assert predict("whole", work, [full], RATES).like == 0
+    own = Sample("whole", work, 0.5)
+    assert predict("whole", work, [full, own], RATES).seconds == pytest.approx(0.5)
+    assert predict("changes", TEN, [full], RATES).seconds == pytest.approx(0.101)
 
 
 def test_a_guess_is_bounded_by_what_full_takes() -> None:

@@ -66,6 +66,17 @@ def test_the_catalog_is_asked_once_and_workers_tell_each_other() -> None:
     assert book.counts() == {"tables": 1, "capacity": 2, "hits": 1, "misses": 1, "evictions": 0}
 
 
+def test_the_first_refresh_of_its_way_in_a_process_is_cold() -> None:
+    book = CostBook(capacity=2)
+    assert book.is_first(TABLE, "changes")
+    book.note(record(2.0))
+    assert not book.is_first(TABLE, "changes")
+    assert book.is_first(TABLE, "whole")
+    facts = choice_facts("changes", WORK, {}, cold=True)
+    [sample] = samples_of([record(2.0, steps=(Step(CHOICE, 0.0, facts),))])
+    assert (sample.cold, sample.first_fill) == (True, False)
+
+
 def test_an_altered_query_makes_what_is_kept_forgotten() -> None:
     book = CostBook(capacity=2)
     book.past(TABLE, lambda: [record(1.0)])
