@@ -15,6 +15,7 @@ from streamtables.errors import FullForbiddenError
 from streamtables.refresh.cost_model import WAYS, Prediction, Sample, Way, Work
 from streamtables.refresh.costs import choice_facts
 from streamtables.refresh.decide import Decision, Facts, decide
+from streamtables.refresh.looked_up import reaches_far
 from streamtables.refresh.past_book import REMEMBERED
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
@@ -83,6 +84,7 @@ class Choosing:
             source_rows=_source_rows(task),
             full_threshold=settings.full_threshold,
             small=small is not None,
+            reaches_far=small is not None and reaches_far(task.plan, small),
             choose_from_seconds=settings.choose_from_seconds,
             explore_after=settings.cost_explore_after,
         )

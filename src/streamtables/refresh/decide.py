@@ -22,6 +22,8 @@ from streamtables.refresh.results import Reason
 
 _FASTER_BY = 0.9
 """Another way than by changes has to take less than this share of their time."""
+_FAR = 1.5
+"""What changes that reach far are taken to need while untried: so many times the best other way."""
 _EXPLORED_UP_TO = 2.0
 """A way that is predicted to take more than this many times the best one is never tried out."""
 
@@ -44,6 +46,8 @@ class Facts:
     full_threshold: float = 0.3
     small: bool = True
     """Whether the changes fit the driver."""
+    reaches_far: bool = False
+    """Whether they name more rows of the tables than can be looked up."""
     choose_from_seconds: float = 0.5
     """What takes less is not worth another way."""
     predicted: Mapping[Way, Prediction] = field(default_factory=dict, hash=False)
@@ -136,6 +140,10 @@ def _open_ways(facts: Facts, changes: Way) -> dict[Way, float]:
             continue
         if way in (changes, "full", "whole"):
             found[way] = (bounded(guess, full) if full else guess).seconds
+    others = [seconds for way, seconds in found.items() if way != changes]
+    if facts.reaches_far and others and not facts.predicted[changes].like:
+        # Rates are those of changes that reach little; what these take is seen at the first try.
+        found[changes] = max(found[changes], _FAR * min(others))
     return found
 
 

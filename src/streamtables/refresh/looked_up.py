@@ -4,7 +4,8 @@ find    rows that the changes name by a key, in one pass over each table, by del
 
 A table that is too large for one process, or of which too many rows are named, is left to Spark,
 and so is all that the program reads.  That this happened is remembered for a while: most likely
-the next change is like this one.
+the next change is like this one.  Such a change reaches far, and computing the query anew may be
+less work than to follow it: whoever chose to follow it looks again (`Ready.declined`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Ready:
 
     program: Program
     rows: Mapping[str, pa.Table] = field(default_factory=dict)
+    declined: bool = False
+    """Whether a lookup was tried and found too much, so that the program reads tables."""
 
     @property
     def row_count(self) -> int:
@@ -53,12 +56,18 @@ class Declined:
         self._plans: WeakKeyDictionary[KeptPlan, tuple[int, int]] = WeakKeyDictionary()
         self._lock = Lock()
 
-    def should_try(self, plan: KeptPlan, changed_rows: int) -> bool:
-        """Whether to look rows up: not for about as large a change as was too large lately."""
+    def is_known(self, plan: KeptPlan, changed_rows: int) -> bool:
+        """Whether about as large a change was too large lately."""
         with self._lock:
             rows, left = self._plans.get(plan, (0, 0))
-            if left == 0 or changed_rows * 2 <= rows:
-                return True
+            return left > 0 and changed_rows * 2 > rows
+
+    def should_try(self, plan: KeptPlan, changed_rows: int) -> bool:
+        """Whether to look rows up; a time that it is left out counts towards the next try."""
+        if not self.is_known(plan, changed_rows):
+            return True
+        with self._lock:
+            rows, left = self._plans[plan]
             self._plans[plan] = (rows, left - 1)
             return False
 
@@ -105,7 +114,7 @@ class Finding:
             except NotSmall as declined:
                 facts["declined"] = declined.reason
                 _DECLINED.note(self.task.plan, changed)
-                return Ready(make(False))
+                return Ready(make(False), declined=True)
             facts.update(_counts(found))
         return Ready(program, found)
 
@@ -117,6 +126,11 @@ class Finding:
 def looks_up(settings: Settings) -> bool:
     """Whether rows are looked up at all."""
     return settings.lookup_bytes_max > 0
+
+
+def reaches_far(plan: KeptPlan, changes: Mapping[str, pa.Table]) -> bool:
+    """Whether such changes named more rows lately than can be looked up."""
+    return _DECLINED.is_known(plan, sum(int(rows.num_rows) for rows in changes.values()))
 
 
 def _counts(found: Mapping[str, pa.Table]) -> dict[str, JsonValue]:

@@ -60,6 +60,8 @@ class RefreshOne:
     scopes: Sequence[str] = ()
     """The pauses that concern it; its own always does."""
     running: Running = field(init=False)
+    following: SmallRefresh | None = field(init=False, default=None)
+    """The small way, once it was looked at."""
 
     def run(self) -> Refresh:
         """Refresh the table; an error is part of the answer, and is recorded."""
@@ -145,6 +147,7 @@ class RefreshOne:
         if paused is not None:
             return recording.deferred(Reason("paused", f"it is paused: {paused}"), began=True)
         try:
+            choice = self._reconsidered(choice, small, recording)
             result = self._written(choice.decision, small, recording)
         except (HistoryGoneError, OtherColumns) as error:
             if choice.decision.mode == "full":
@@ -179,6 +182,20 @@ class RefreshOne:
         fields = {"way": choice.decision.way, "reason": choice.decision.reason.code}
         _log.debug("way chosen", extra={"fields": fields})
         return choice
+
+    def _reconsidered(self, choice: Choice, small: Changes | None, recording: Recording) -> Choice:
+        """Choose again where lookups found too much: over tables the changes are other work."""
+        if small is None or choice.decision.way != "changes":
+            return choice
+        declined = self._followed(small, recording).ready.declined
+        return self._chosen(small, recording) if declined else choice
+
+    def _followed(self, small: Changes, recording: Recording) -> SmallRefresh:
+        """Return the small way; one for the whole refresh, as it keeps the rows that it found."""
+        if self.following is None:
+            args = (self.task, small, self.around, self.watch, recording.notes)
+            self.following = SmallRefresh(*args)
+        return self.following
 
     def _need_rebuild(self, error: HistoryGoneError | OtherColumns) -> None:
         """Changes alone cannot lead on: note why, so that the table is rebuilt."""
@@ -231,7 +248,7 @@ class RefreshOne:
         try:
             if decision.way == "whole":
                 return WholeRefresh(self.task, self.around, self.watch).run()
-            return SmallRefresh(self.task, small, self.around, self.watch, recording.notes).run()
+            return self._followed(small, recording).run()
         except NotSmall as declined:
             self.running.check()
             recording.notes.append(f"the result goes through Spark: {declined.reason}")

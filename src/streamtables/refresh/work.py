@@ -11,7 +11,7 @@ from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.refresh.cost_model import Way, Work
-from streamtables.refresh.looked_up import looks_up
+from streamtables.refresh.looked_up import looks_up, reaches_far
 from streamtables.refresh.small_way import changed_in
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
@@ -43,7 +43,7 @@ class Works:
 
     def _changes(self, small: dict[str, pa.Table]) -> Work:
         changed = changed_in(self.task, small)
-        found = looks_up(self.around.settings)
+        found = looks_up(self.around.settings) and not reaches_far(self.task.plan, small)
         program = self.task.plan.changes(changed, small=True, found=found)
         rows = sum(int(table.num_rows) for table in small.values())
         return self._read(program, changed_rows=rows)

@@ -14,6 +14,7 @@ from streamtables.engine.arrow_to_spark import from_arrow
 from streamtables.engine.session import SparkSessions
 from streamtables.refresh.looked_up import FIND
 from tests.support.delta_tables import DeltaTableFile
+from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.support.spark_oracle import refreshed
 
@@ -123,13 +124,15 @@ def test_keys_of_every_type(db: StreamTables, spark: Any, tmp_path: Path, type_:
     assert (facts is not None and "declined" not in facts) == (type_ in TYPES)
 
 
-def numbers(db: StreamTables, folder: Path) -> tuple[DeltaTableFile, DeltaTableFile]:
+def numbers(
+    db: StreamTables, folder: Path, mode: str = "differential"
+) -> tuple[DeltaTableFile, DeltaTableFile]:
     columns = {"id": "bigint", "g": "bigint"}
     rows = [(number, number % 5) for number in range(100)]
     tables = tuple(DeltaTableFile(folder / name, columns, rows) for name in ("a", "b"))
     for name in ("a", "b"):
         db.add_source(name, path=folder / name, key="id")
-    db.create("t", "SELECT a.id, b.g FROM a JOIN b ON a.g = b.id", mode="differential")
+    db.create("t", "SELECT a.id, b.g FROM a JOIN b ON a.g = b.id", mode=mode)
     refreshed(db, "t")
     return tables  # type: ignore[return-value]
 
@@ -173,6 +176,23 @@ def test_too_much_is_left_to_spark_with_the_reason(
         again = found(db, "t")
         assert again is not None
         assert "not tried" not in again.get("declined", "")
+
+
+def test_a_change_that_names_too_much_is_chosen_again(
+    tmp_path: Path, spark_sessions: SparkSessions
+) -> None:
+    settings = settings_with(driver_rows_max=3, choose_from_seconds=0.0)
+    clock = Clock()
+    spark = spark_sessions.get()
+    with StreamTables(tmp_path / "w", spark=spark, settings=settings, clock=clock) as db:
+        _, second = numbers(db, tmp_path, mode="auto")
+        clock.forward(61)
+        for value in ("70", "71"):
+            second.update("id IN (1, 2)", g=value)
+            done = refreshed(db, "t")
+            # The first of them tried to look rows up, the second knew better.
+            assert (found(db, "t") is not None) == (value == "70")
+            assert (done.mode, done.reason.code) == ("full", "full-was-faster")
 
 
 def test_rows_after_an_empty_piece_arrive_in_spark(spark: Any) -> None:

@@ -54,6 +54,20 @@ def test_the_way_that_is_predicted_to_take_least_is_taken() -> None:
     assert decide(replace(facts, predicted=predicted(changes=2.0, whole=3.0))).way == "changes"
 
 
+def test_changes_that_reach_far_are_not_followed_on_a_guess() -> None:
+    guess = {**predicted(whole=3.0, full=3.5), "changes": Prediction(1.0)}
+    facts = replace(SMALL, predicted=guess)
+    assert decide(facts).way == "changes"
+    far = decide(replace(facts, reaches_far=True))
+    assert (far.way, far.reason.code) == ("whole", "whole-was-faster")
+    assert "following them 4.5 s" in far.reason.text
+    # Once it was measured, or where nothing else is open, it is followed.
+    known = replace(facts, reaches_far=True, predicted=predicted(changes=1.0, whole=3.0))
+    assert decide(known).way == "changes"
+    alone = replace(facts, reaches_far=True, predicted={"changes": Prediction(9.0)})
+    assert decide(alone).way == "changes"
+
+
 def test_another_way_has_to_be_clearly_faster() -> None:
     facts = replace(SMALL, table_mode="auto")
     nearly = replace(facts, predicted=predicted(changes=2.0, whole=1.9, full=1.85))
