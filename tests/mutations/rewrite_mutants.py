@@ -16,6 +16,7 @@ from streamtables.compiler.rewrites import (
     found_as_asked,
     keys_at_hand,
     look_up_rows,
+    note_conditions,
     weigh_single_rows,
 )
 from tests.mutations.mutants import Patches, mutant
@@ -92,6 +93,31 @@ def _(patch: Patches) -> None:
         return replace(found, found=f"{found.found[:-1]}1")
 
     patch.function(look_up_rows.LookupBook, "found", wrong)
+
+
+TWO_CONDITIONS = (
+    "SELECT r.id, p.b AS p, q.b AS q FROM r JOIN u p ON r.a = p.a AND p.b <= 1 "
+    "JOIN u q ON r.a = q.a AND q.b >= 1"
+)
+
+
+@mutant("rows that were found under one condition are read under another", TWO_CONDITIONS)
+def _(patch: Patches) -> None:
+    right = look_up_rows.LookupBook.found
+
+    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+        found = right(book, scan, wanted)
+        return replace(found, found=f"{found.found[:-1]}1")
+
+    patch.function(look_up_rows.LookupBook, "found", wrong)
+
+
+@mutant(
+    "a condition on what a projection makes is asked of the column of that name",
+    "SELECT r.id, t.b FROM r JOIN (SELECT a, 1 - b AS b FROM u) t ON r.a = t.a WHERE t.b >= 1",
+)
+def _(patch: Patches) -> None:
+    patch.function(note_conditions, "_of_input", lambda node, asked: asked)
 
 
 @mutant("rows as they are now are read for those of before", LOOKED_UP)

@@ -21,6 +21,7 @@ _LITERALS: dict[str, tuple[str, ...]] = {
     "double": ("0.5D", "1.0D"),
 }
 _NUMBERS = ("1", "2", "0")
+_PLAIN = ("int", "bigint", "string", "date", "decimal(10,2)")
 _SUMMED = ("int", "bigint", "decimal(10,2)", "double")
 
 
@@ -60,6 +61,18 @@ class Expressions:
         if depth > 0:
             more = self.condition(columns, depth - 1)
             options += [f"({simple} OR {more})", f"({simple} AND {more})"]
+        return self.choices.pick(options)
+
+    def plain_condition(self, columns: list[Typed]) -> str:
+        """Return a comparison with constants that most rows meet, of a plain type if there is one.
+
+        Whoever fetches rows can judge it, so it takes other ways through the compiler.
+        """
+        plain = [item for item in columns if item[1] in _PLAIN]
+        name, type_ = self.choices.pick(plain or columns)
+        one, other = self.literal(type_), self.literal(type_)
+        options = [f"{name} >= {one}", f"{name} <= {one}", f"{one} < {name}"]
+        options += [f"{name} IN ({one}, {other})", f"{name} BETWEEN {one} AND {other}"]
         return self.choices.pick(options)
 
     def value(self, columns: list[Typed]) -> Typed:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from streamtables.compiler.algebra import CLOCK_TABLE, WEIGHT
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.statement import KeyValues, Lookup, Program
 from streamtables.compiler.maintenance import ChangedTables, StateColumn, StoredState
@@ -354,7 +355,16 @@ def _lookup_text(lookup: Lookup) -> str:
     shown = ", ".join(f't."{name}"' for name in lookup.columns)
     wanted = (" AND ".join(f"({_has_value(item)})" for item in one) for one in lookup.any_of)
     where = " OR ".join(f"({one})" for one in wanted)
-    return f"SELECT {shown} FROM {table} AS t WHERE {where}"
+    conditions = "".join(f" AND {_condition_text(item)}" for item in lookup.conditions)
+    return f"SELECT {shown} FROM {table} AS t WHERE ({where}){conditions}"
+
+
+def _condition_text(condition: PlainCondition) -> str:
+    quoted = [text if condition.kind == "number" else f"'{text}'" for text in condition.constants]
+    constants = [f"DATE {text}" if condition.kind == "date" else text for text in quoted]
+    if condition.comparison == "in":
+        return f't."{condition.column}" IN ({", ".join(constants)})'
+    return f't."{condition.column}" {condition.comparison} {constants[0]}'
 
 
 def _has_value(item: KeyValues) -> str:

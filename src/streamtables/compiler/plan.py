@@ -32,7 +32,9 @@ from streamtables.compiler.frontend.calls import parsed
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.inlined_text import over_relations, unread_over_relations
 from streamtables.compiler.frontend.inlining import Inlining
+from streamtables.compiler.frontend.padded_text import refuse_padded
 from streamtables.compiler.frontend.query import bind
+from streamtables.compiler.frontend.storable import require_storable
 from streamtables.compiler.frontend.syntax_errors import too_deep
 from streamtables.compiler.frontend.tables import known_tables, tables_in
 from streamtables.compiler.frontend.unread_text import tables_named
@@ -260,7 +262,10 @@ def _compiled(sql: str, schema: Schema, library: Library) -> Plan:
     tables = tables_in(query, sql, schema, inlining)
     root: Node | None = None
     try:
-        root = _deterministic(_output(bind(query, sql, schema, notes, inlining)))
+        bound = bind(query, sql, schema, notes, inlining)
+        require_storable(bound, sql)
+        root = _deterministic(_output(bound))
+        refuse_padded(root, query, sql)
         refusals = _float_refusal(root, sql)
     except (NotIncrementalError, UnimplementedSqlError) as refusal:
         refusals = (Refusal.of(refusal),)

@@ -45,7 +45,8 @@ _SYNONYMS = {
 _INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _DECIMAL = re.compile(r"^(?:decimal|numeric|dec)\((\d+)(?:,(\d+))?\)$")
 _FIELD_NAME = re.compile(r"(`(?:[^`]|``)*`|[^\s<>,:`()]+)(?=\s*:)")
-_CHARACTERS = re.compile(r"^(?:var)?char\(\d+\)$")
+_VARCHAR = re.compile(r"\bvarchar\(\d+\)")
+_PADDED = re.compile(r"\bchar\(\d+\)")
 
 
 def normal_type(name: str) -> SqlType:
@@ -59,8 +60,9 @@ def normal_type(name: str) -> SqlType:
     text = "".join(item if at % 2 else re.sub(r"\s+", "", item.lower()) for at, item in pieces)
     if match := _DECIMAL.match(text):
         return decimal(int(match[1]), int(match[2] or 0))
-    if _CHARACTERS.match(text) or text == "stringcollateutf8_binary":
+    if text == "stringcollateutf8_binary":
         return STRING
+    text = _VARCHAR.sub(STRING, text)
     return SqlType(_SYNONYMS.get(text, text))
 
 
@@ -100,12 +102,21 @@ def is_numeric(name: SqlType) -> bool:
 
 def is_string(name: SqlType) -> bool:
     """Whether the type is text, of any collation."""
-    return name == STRING or name.startswith("stringcollate")
+    return name == STRING or name.startswith(("stringcollate", "char("))
+
+
+def is_padded(name: SqlType) -> bool:
+    """Whether the type is, or holds, text that Spark fills up with blanks to compare it.
+
+    >>> is_padded(normal_type("CHAR(3)")), is_padded(normal_type("varchar(3)"))
+    (True, False)
+    """
+    return _PADDED.search(name) is not None
 
 
 def is_collated(name: SqlType) -> bool:
     """Whether the type is text that calls different spellings equal."""
-    return is_string(name) and name != STRING
+    return name.startswith("stringcollate")
 
 
 def field_type(name: SqlType, field: str) -> SqlType:
@@ -168,6 +179,8 @@ def wider(left: SqlType, right: SqlType) -> SqlType:
         return left
     if left == NULL:
         return right
+    if is_string(left) and is_string(right) and not (is_collated(left) or is_collated(right)):
+        return STRING
     if is_numeric(left) and is_numeric(right):
         return _wider_number(left, right)
     if {left, right} == {DATE, TIMESTAMP}:

@@ -21,7 +21,6 @@ from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.log_entry import LogEntry
 from streamtables.engine.names import WEIGHT
 from streamtables.engine.outcomes import NotSmall, TooLarge
-from streamtables.engine.padded_text import padded
 from streamtables.engine.small_commit import bounded, first_line
 from streamtables.engine.spark_errors import spark_border
 from streamtables.engine.sql_text import identifier
@@ -136,7 +135,6 @@ def _feed(
 
     try:
         table = DeltaTable(location, version=int(upto))
-        schema = pa.schema(table.schema().to_arrow())
         reader = table.load_cdf(
             starting_version=int(after) + 1,
             ending_version=int(upto),
@@ -148,10 +146,7 @@ def _feed(
         return TooLarge(f"deltalake cannot read the change feed: {first_line(error)}")
     if rows is None:
         return TooLarge(f"the change feed has more than {2 * limit} rows")
-    try:
-        return padded(for_spark(rows), schema)
-    except NotSmall as declined:
-        return TooLarge(declined.reason)
+    return for_spark(rows)
 
 
 def total_weight(changes: pa.Table) -> int:

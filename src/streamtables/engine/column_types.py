@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from streamtables.engine.sql_text import identifier
 from streamtables.errors import SourceUnusableError
 
 # The schema's JSON has its own names for these; all others are the same in DDL.
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+_CHAR = re.compile(r"\bchar\(")
 _NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 
@@ -24,9 +27,18 @@ class Column:
 def columns_of(schema: Mapping[str, object]) -> tuple[Column, ...]:
     """Read the columns of a schema in the JSON form that Delta and Spark share."""
     return tuple(
-        Column(str(field["name"]), ddl_type(field["type"]), bool(field["nullable"]))
+        Column(str(field["name"]), _declared(field), bool(field["nullable"]))
         for field in _fields(schema)
     )
+
+
+def _declared(field: Mapping[str, object]) -> str:
+    """Return the type of a column; CHAR, which the schema calls a string, as it was declared."""
+    metadata = field.get("metadata")
+    declared = metadata.get(_DECLARED) if isinstance(metadata, Mapping) else None
+    if isinstance(declared, str) and _CHAR.search(declared.lower()):
+        return declared.lower()
+    return ddl_type(field["type"])
 
 
 def ddl_type(kind: object) -> str:

@@ -19,8 +19,7 @@ from streamtables.engine.binding import TableVersion
 from streamtables.engine.integrity import damaged
 from streamtables.engine.names import WEIGHT
 from streamtables.engine.outcomes import NotSmall
-from streamtables.engine.padded_text import is_padded, padded
-from streamtables.engine.row_pass import ValueSets, read_any, with_any
+from streamtables.engine.row_pass import Asked, read_any
 from streamtables.engine.small_commit import SmallHandle, reading
 
 Place = Callable[[Lookup], TableVersion]
@@ -122,14 +121,13 @@ def _found_in(
         for lookup in lookups
         for one in lookup.any_of
     }
-    for one in sets.values():
-        _require_stored_as_read(handle.schema, list(one))
-    rows = read_any(handle, list(sets.values()), columns, rows_max=limits.rows)
-    ready = for_spark(padded(rows, handle.schema))
-    return {
-        lookup.view: _rows_of(lookup, ready, [sets[one] for one in lookup.any_of], found)
+    asked = {
+        lookup.view: Asked([sets[one] for one in lookup.any_of], lookup.conditions)
         for lookup in lookups
     }
+    rows = read_any(handle, list(asked.values()), columns, rows_max=limits.rows)
+    ready = for_spark(rows)
+    return {item.view: _rows_of(item, ready, asked[item.view], found) for item in lookups}
 
 
 def _require_light(handle: SmallHandle, columns: int, bytes_max: int) -> None:
@@ -142,22 +140,16 @@ def _require_light(handle: SmallHandle, columns: int, bytes_max: int) -> None:
         raise NotSmall(f"about {read:,} bytes would have to be read to find the rows")
 
 
-def _require_stored_as_read(schema: pa.Schema, columns: Sequence[str]) -> None:
-    """Leave text to Spark that it compares with blanks which the files may lack."""
-    if padded_names := [name for name in columns if is_padded(schema.field(name))]:
-        raise NotSmall(f"{padded_names[0]} is CHAR, which files may hold without its blanks")
-
-
 def _rows_of(
-    lookup: Lookup, rows: pa.Table, any_of: Sequence[ValueSets], found: Mapping[str, pa.Table]
+    lookup: Lookup, rows: pa.Table, asked: Asked, found: Mapping[str, pa.Table]
 ) -> pa.Table:
     """Return the rows of one lookup out of those that a pass found."""
-    now = _shown(with_any(rows, any_of), lookup.columns)
+    now = _shown(asked.among(rows), lookup.columns)
     if not lookup.changes:
         return now
     if lookup.changes not in found:
         raise NotSmall(f"the rows of {lookup.changes} are not on the driver")
-    changes = with_any(found[lookup.changes], any_of)
+    changes = asked.among(found[lookup.changes])
     return _before(now, _shown(changes, (*lookup.columns, WEIGHT)))
 
 

@@ -7,14 +7,17 @@ time it takes is that of reading, and does not grow with the values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.key_predicate import EVERY_ROW, key_range
 from streamtables.engine.outcomes import NotSmall
+from streamtables.engine.row_conditions import meeting, meets
 from streamtables.engine.small_commit import SmallHandle, reading, scan
 
 ValueSets = Mapping[str, pa.Array]
@@ -23,30 +26,48 @@ _PIECE_ROWS = 131_072
 """How many rows are compared at once: for each time Arrow makes a table of the values."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Rows that have, by one of the sets, a value in each column, and meet all conditions."""
+
+    any_of: Sequence[ValueSets]
+    conditions: Sequence[PlainCondition] = ()
+
+    def among(self, rows: pa.Table) -> pa.Table:
+        """Return those of some rows."""
+        return meeting(rows.filter(_holds_any(rows, self.any_of)), self.conditions)
+
+    def holds(self, rows: pa.Table) -> pa.ChunkedArray:
+        """Return for each row whether it is one of them."""
+        found = _holds_any(rows, self.any_of)
+        return pc.and_(found, meets(rows, self.conditions)) if self.conditions else found
+
+
 def read_any(
-    handle: SmallHandle, any_of: Sequence[ValueSets], columns: Sequence[str], *, rows_max: int
+    handle: SmallHandle, asked: Sequence[Asked], columns: Sequence[str], *, rows_max: int
 ) -> pa.Table:
-    """Return those columns of the rows that have, by one of the sets, a value in each column.
+    """Return those columns of all rows that anyone asks for.
 
     Raises:
         NotSmall: there are more than `rows_max` such rows, or deltalake cannot read the table.
     """
     schema = pa.schema([handle.schema.field(name) for name in columns])
+    # Who asks for a table now and before asks by the same sets.
+    any_of = list({id(one): one for item in asked for one in item.any_of}.values())
+    judged = asked if any(item.conditions for item in asked) else ()
     found: list[pa.Table] = []
     count = 0
     with reading():
         for rows in _pieces(scan(handle, _range(any_of), list(columns))):
             part = _with_values(rows, any_of, schema)
+            if judged:
+                # Only now: there are far fewer rows to compare.
+                part = part.filter(reduce(pc.or_, (item.holds(part) for item in judged)))
             count += part.num_rows
             if count > rows_max:
                 raise NotSmall(f"the keys cover more than {rows_max} stored rows")
             found.append(part)
     return pa.concat_tables(found) if found else schema.empty_table()
-
-
-def with_any(rows: pa.Table, any_of: Sequence[ValueSets]) -> pa.Table:
-    """Return the rows that have, by one of the sets, a value in each column."""
-    return rows.filter(_holds_any(rows, any_of))
 
 
 def _range(any_of: Sequence[ValueSets]) -> str:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.outcomes import Applied
-from streamtables.engine.row_pass import read_any
+from streamtables.engine.row_pass import Asked, read_any
 from streamtables.engine.small_commit import CommitOptions, SmallHandle, commit_by
 from streamtables.engine.sql_text import identifier
 from streamtables.errors import TableDamagedError
@@ -67,7 +67,7 @@ def read_named(
         NotSmall: there are more than `rows_max` such rows.
     """
     wanted = {name: pc.unique(keys.column(name)) for name in columns}
-    return read_any(handle, [wanted], handle.schema.names, rows_max=rows_max)
+    return read_any(handle, [Asked([wanted])], handle.schema.names, rows_max=rows_max)
 
 
 def commit_merge(

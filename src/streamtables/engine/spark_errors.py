@@ -75,6 +75,9 @@ _USER_KINDS = (
 )
 
 
+_REMEDY = "Correct the row that it fails on, or alter the query so that Spark can run it."
+
+
 @contextmanager
 def spark_border() -> Iterator[None]:
     """Turn what Spark raises inside the block into an error of this package."""
@@ -138,7 +141,7 @@ def translated(error: Exception) -> StreamTablesError:
     if _CANCELLED.search(about):
         return TransientError("the Spark job was cancelled", detail=detail)
     if _is_users(error, condition):
-        return QueryFailedError("Spark cannot run the query", detail=detail)
+        return QueryFailedError("Spark cannot run the query", detail=detail, hint=_REMEDY)
     return TransientError("Spark could not finish", detail=detail)
 
 

@@ -69,4 +69,4 @@ def _has_statistics(kind: DataType) -> bool:
 
 
 def _column(name: str) -> str:
-    return name if re.fullmatch(r"\w+", name, re.ASCII) else identifier(name)
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) else identifier(name)

@@ -117,10 +117,15 @@ class RefreshOne:
     def _prepare(self) -> None:
         """Make ready what the next refresh will ask for."""
         # The rows are there: what cannot be made now fails where it is needed, with its own reason.
-        with suppress(StreamTablesError, RecursionError):
-            settings = self.around.settings
-            small = settings.driver_rows_max > 0
+        settings = self.around.settings
+        small = settings.driver_rows_max > 0
+        try:
             prepare_changes(self.task, small=small, found=looks_up(settings))
+        except (StreamTablesError, RecursionError):
+            return
+        except Exception:
+            # A bug, which the next refresh of this table meets; the others of the round run on.
+            _log.exception("programs of the next refresh not prepared")
 
     @property
     def _is_current(self) -> bool:

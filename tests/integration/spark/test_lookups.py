@@ -37,7 +37,6 @@ TYPES = {
 }
 NOT_LOOKED_UP = {
     "double": ("CAST(0.0 AS DOUBLE)", "CAST('-0.0' AS DOUBLE)"),
-    "char(3)": ("'a'", "'b'"),
 }
 
 
@@ -176,6 +175,55 @@ def test_too_much_is_left_to_spark_with_the_reason(
         again = found(db, "t")
         assert again is not None
         assert "not tried" not in again.get("declined", "")
+
+
+CONDITIONS = {
+    "n <= 4": 3,
+    "2.5 < n AND n < 6": 4,
+    "s = 'a'": 4,
+    "s IN ('a', 'b') AND n > 1": 6,
+    "d >= DATE '2024-03-01' - INTERVAL '2' DAY": 6,
+    "c BETWEEN 0.05 AND 0.30": 5,
+    "s <> 'a'": 6,
+}
+"""Conditions, and how many of the six rows with the changed key are found."""
+
+
+def test_rows_that_fail_plain_conditions_are_not_found(
+    db: StreamTables, spark: Any, tmp_path: Path
+) -> None:
+    keys = add(db, spark, tmp_path, "keys", "id BIGINT, k BIGINT", "plain")
+    spark.sql(f"INSERT INTO {keys} VALUES (1, 7), (2, 8)")
+    facts = f"delta.`{tmp_path / 'facts'}`"
+    spark.sql(
+        f"CREATE TABLE {facts} (id INT, k BIGINT, n INT, s STRING, d DATE, c DECIMAL(10, 2)) "
+        "USING delta TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+    )
+    spark.sql(
+        f"INSERT INTO {facts} SELECT id, 7, id, substr('ab', 1 + id % 2, 1), "
+        "date_add(DATE'2024-02-26', id), id * 0.05 FROM (SELECT CAST(id AS INT) AS id "
+        "FROM range(1, 8))"
+    )
+    spark.sql(f"INSERT INTO {facts} VALUES (9, 8, NULL, NULL, NULL, NULL)")
+    db.add_source("facts", path=tmp_path / "facts", key="id")
+    names = {f"t{number}": condition for number, condition in enumerate(CONDITIONS)}
+    for name, condition in names.items():
+        query = (
+            f"SELECT x.id AS key_id, f.* FROM keys x JOIN facts f ON x.k = f.k WHERE {condition}"
+        )
+        db.create(name, query, mode="differential")
+        refreshed(db, name)
+    spark.sql(f"UPDATE {keys} SET k = 7 WHERE id = 2")
+    spark.sql(f"UPDATE {facts} SET n = n + 1, s = 'a', c = c + 0.05 WHERE id IN (2, 3)")
+    spark.sql(f"DELETE FROM {facts} WHERE id = 1")
+    for name in names:
+        refreshed(db, name)
+    spark.sql(f"UPDATE {keys} SET k = 9 WHERE id = 1")
+    counted = {}
+    for name, condition in names.items():
+        refreshed(db, name)
+        counted[condition] = (found(db, name) or {})["rows"]
+    assert counted == CONDITIONS
 
 
 def test_a_change_that_names_too_much_is_chosen_again(

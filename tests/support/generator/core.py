@@ -190,6 +190,8 @@ class Generator:
         found = [needed] if needed else []
         if self.choices.number(0, 1):
             found.append(self.condition(columns))
+        if self.sometimes(3):
+            found.append(self.expressions.plain_condition(list(columns)))
         return f" WHERE {' AND '.join(found)}" if found else ""
 
     def order(self, columns: Sequence[Typed], first: int = 1) -> str:

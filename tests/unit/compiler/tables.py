@@ -18,6 +18,7 @@ TABLES = {
         "m": "map<string,int>",
         "v": "variant",
         "p": "struct<x:int,y:int>",
+        "pad": "char(3)",
     },
 }
 KEYS = {"orders": ["id"], "customers": ["id"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.backend.statement import Program
 from streamtables.compiler.plan import compile_sql
 
@@ -48,6 +49,59 @@ def test_an_equality_in_every_branch_of_an_or_asks_too():
         assert {lookup.table for lookup in program.lookups} == {"f", "d"}, join
         assert not program.reads_table
     assert not found("SELECT f.id FROM f JOIN d ON (f.a = d.a AND f.n > 1) OR d.s = 'x'").lookups
+
+
+def test_plain_conditions_of_filters_are_conditions_of_lookups():
+    program = found(
+        "SELECT f.id, d.s FROM f JOIN d ON f.a = d.a WHERE f.n > 1 AND d.s = 'x' AND d.x > 0.5D"
+    )
+    assert {
+        item.view: [(c.column, c.comparison, c.constants) for c in item.conditions]
+        for item in program.lookups
+    } == {
+        "__st_old_1_1_f": [("n", ">", ("1",))],
+        "__st_found_1_1_d": [("s", "=", ("x",))],
+    }
+    assert "> 1" in program.sql
+    assert "= 'x'" in program.sql
+
+
+def test_scans_of_one_table_under_other_conditions_are_other_lookups():
+    program = found(
+        "SELECT f.id, p.s AS p, q.s AS q FROM f JOIN d p ON f.a = p.a AND p.s = 'x' "
+        "JOIN d q ON f.a = q.a AND q.e = 1",
+        "f",
+    )
+    assert {(item.view, *item.conditions) for item in program.lookups} == {
+        ("__st_found_1_1_d", PlainCondition("s", "=", "text", ("x",))),
+        ("__st_found_1_2_d", PlainCondition("e", "=", "number", ("1",))),
+    }
+
+
+def test_a_condition_on_another_type_or_behind_an_aggregate_is_none_of_the_scan():
+    for sql in (
+        "SELECT f.id, t.k FROM f JOIN (SELECT a, e AS k FROM d UNION ALL SELECT a, x FROM d) t "
+        "ON f.a = t.a WHERE t.k = 1",
+        "SELECT f.id, t.k FROM f JOIN (SELECT a, max(e) AS k FROM d GROUP BY a) t ON f.a = t.a "
+        "WHERE t.k = 1",
+        "SELECT f.id, t.k FROM f JOIN (SELECT a, e + 1 AS k FROM d) t ON f.a = t.a WHERE t.k = 1",
+    ):
+        program = found(sql, "f")
+        assert program.lookups, sql
+        assert not any(item.conditions for item in program.lookups), sql
+
+
+def test_keys_that_nothing_is_restricted_by_any_more_are_at_hand():
+    for sql in (
+        "SELECT d.s, count(DISTINCT f.n) AS n FROM d LEFT JOIN f ON f.a = d.a GROUP BY d.s",
+        "SELECT s, count(DISTINCT n) AS n FROM f WHERE EXISTS (SELECT 1 FROM e WHERE e = f.a) "
+        "GROUP BY s",
+    ):
+        changed = "f" if "LEFT" in sql else "e"
+        keys = found(sql, changed).keys
+        assert keys is not None
+        assert keys.column == "s"
+        assert {view.rpartition("_")[0] for view, _ in keys.held} == {"__st_found_1_1"}
 
 
 def test_what_was_found_asks_for_more():

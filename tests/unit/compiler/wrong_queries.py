@@ -24,6 +24,8 @@ WRONG = [
         "n IN ((id, customer), (id",
         "List 2 columns",
     ),
+    ("SELECT c AS k FROM odd", UNSUPPORTED, '"k" of the result is collated', None, "AS STRING)"),
+    ("SELECT pad FROM odd", UNSUPPORTED, '"pad" of the result is CHAR(3)', None, "CAST("),
     ("SELECT id FROM order", NAME, 'no source or stream table "order"', "order", '"orders"'),
     ("SELECT id FROM nowhere", NAME, '"nowhere"', "nowhere", "add_source"),
     ("SELECT amuont FROM orders", NAME, 'no column "amuont"', "amuont", '"amount"'),

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.backend.statement import KeyValues, Lookup
 from streamtables.engine.binding import TableVersion
 from streamtables.engine.lookups import LookupLimits, find_rows, wanted_values
@@ -44,10 +45,14 @@ def changes(*rows: tuple[int | None, float, int]) -> pa.Table:
 
 
 def lookup(
-    view: str, held: tuple[str, str], *, before: bool = False, left_out: bool = False
+    view: str,
+    held: tuple[str, str],
+    *conditions: PlainCondition,
+    before: bool = False,
+    left_out: bool = False,
 ) -> Lookup:
     values = KeyValues("k", (held,), null_left_out=left_out)
-    return Lookup(view, "t", ("k", "x"), ((values,),), CHANGES if before else "")
+    return Lookup(view, "t", ("k", "x"), ((values,),), CHANGES if before else "", conditions)
 
 
 def find(folder: Path, held: pa.Table, *lookups: Lookup) -> dict[str, list[tuple[object, str]]]:
@@ -84,6 +89,40 @@ def test_null_is_a_value_unless_it_is_left_out(folder: Path, left_out: bool, row
     assert find(folder, held, lookup("old", BY_CHANGES, before=True, left_out=left_out)) == {
         "old": []
     }
+
+
+def test_only_rows_that_meet_the_conditions_are_found_now_and_before(folder: Path):
+    held = changes((1, 0.0, 1), (2, -0.0, 1), (1, 5.0, -1), (2, 6.0, -1))
+    above_one = PlainCondition("k", ">", "number", ("1",))
+    found = find(
+        folder,
+        held,
+        lookup("all", BY_CHANGES),
+        lookup("now", BY_CHANGES, above_one),
+        lookup("old", BY_CHANGES, above_one, before=True),
+    )
+    assert found["all"] == [(1, "0.0"), (1, "0.0"), (2, "-0.0")]
+    assert found["now"] == [(2, "-0.0")]
+    assert found["old"] == [(2, "6.0")]
+
+
+def test_rows_whose_condition_is_null_are_found_by_whoever_does_not_ask_for_it(folder: Path):
+    held = changes((None, 1.0, 1), (2, -0.0, 1))
+    above_one = PlainCondition("k", ">", "number", ("1",))
+    everything, some = lookup("all", BY_CHANGES), lookup("some", BY_CHANGES, above_one)
+    found = find(folder, held, everything, some)
+    assert found == {"all": [(2, "-0.0"), (None, "nan")], "some": [(2, "-0.0")]}
+
+
+def test_rows_that_fail_the_conditions_do_not_count_towards_the_limit(folder: Path):
+    held = changes((1, 0.0, 1), (2, -0.0, 1))
+    place = TableVersion(str(folder / "t"), Version(0))
+    limits = LookupLimits(rows=1, bytes=1_000_000)
+    above_one = PlainCondition("k", ">", "number", ("1",))
+    asked = lookup("now", BY_CHANGES, above_one)
+    assert find_rows([asked], {CHANGES: held}, lambda _: place, limits)["now"].num_rows == 1
+    with pytest.raises(NotSmall, match="more than 1"):
+        find_rows([lookup("now", BY_CHANGES)], {CHANGES: held}, lambda _: place, limits)
 
 
 def test_what_was_found_is_looked_up_by(folder: Path):

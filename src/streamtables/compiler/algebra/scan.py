@@ -21,6 +21,7 @@ from streamtables.compiler.algebra.node import (
     may_change,
     node_at,
 )
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.algebra.signed import Net
 from streamtables.compiler.types import SqlType
 
@@ -50,6 +51,8 @@ class Scan(Node):
     still: bool = False
     # The lookup whose rows are read in the place of the table; empty for the table itself.
     found: str = ""
+    # What whoever reads the rows asks of them; a row that fails need not be found.
+    conditions: tuple[PlainCondition, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -29,6 +29,7 @@ from streamtables.compiler.algebra import (
 )
 from streamtables.compiler.algebra.bounded import works_on_tables
 from streamtables.compiler.algebra.held_values import Values
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.backend import (  # noqa: F401
     generators,
@@ -96,6 +97,8 @@ class Lookup:
     """A row is wanted for which, in one of these, every column has one of its values."""
     changes: str = ""
     """The view of the table's changes, for rows of the version before them."""
+    conditions: tuple[PlainCondition, ...] = ()
+    """What a row has to meet besides; the program leaves out what does not."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def _lookup(wanted: RowsWanted) -> Lookup:
     any_of = tuple(tuple(_key_values(*item) for item in one) for one in wanted.any_of)
     view = view_name(wanted.table, wanted.name)
     changes = view_name(wanted.table, "changes") if wanted.version == "before" else ""
-    return Lookup(view, wanted.table, wanted.columns, any_of, changes)
+    return Lookup(view, wanted.table, wanted.columns, any_of, changes, wanted.conditions)
 
 
 def _key_values(column: str, values: Values) -> KeyValues:

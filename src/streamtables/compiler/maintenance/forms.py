@@ -303,7 +303,9 @@ class ChangedTables:
         if after.all_scans >= before.all_scans:
             return None
         at_hand = keys_at_hand(rest, _found(wanted, rest))
-        held = _held(_found(wanted, at_hand))
+        # Rewritten by itself: where nothing is restricted by them any more, they are in no plan.
+        keys = _found(wanted, at_hand)
+        held = _held(None if keys is None else found_as_asked(keys, book))
         asked = share_equal(prune_columns(found_as_asked(at_hand, book)))
         return program(
             asked,
@@ -373,9 +375,9 @@ def _found(keys: Keys | None, root: Node) -> Keys | None:
     return [node for node in sets if node.names == keys.names][-1]
 
 
-def _held(keys: Keys | None) -> tuple[str, Values] | None:
+def _held(keys: Node | None) -> tuple[str, Values] | None:
     """Return a key column, and where exactly its values are at hand; None where they are not."""
-    if keys is None or len(keys.key_columns) != 1:
+    if not isinstance(keys, Keys) or len(keys.key_columns) != 1:
         return None
     [name] = keys.key_columns
     values = values_of(keys, name)

@@ -9,8 +9,10 @@ and Spark works on a few rows where it would plan and read a table.
     ΔR ⋈ X        the rows of X with a value of ΔR in the column that must equal it
 
 The conditions stay in the program.  A lookup may find more than they ask for, never less, so the
-answer is the same.  Rows are looked up in a table as it is, and as it was: what was there before is
-what is found now without the changes, and those are on the driver too.
+answer is the same.  Plain ones that a filter above asks for (note_conditions.py) are conditions of
+the lookup too: each row that it leaves out spares a lookup of what the row names.  Rows are looked
+up in a table as it is, and as it was: what was there before is what is found now without the
+changes, and those are on the driver too.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ from streamtables.compiler.algebra import (
     UnionAll,
 )
 from streamtables.compiler.algebra.held_values import HeldColumn, Values, values_of
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.algebra.restriction import On
+from streamtables.compiler.rewrites.note_conditions import note_conditions, without_conditions
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
 from streamtables.compiler.types import has_plain_image
 
@@ -55,12 +59,15 @@ class RowsWanted:
     name: str
     columns: tuple[str, ...]
     any_of: tuple[Wanted, ...]
+    conditions: tuple[PlainCondition, ...]
+    """What a row has to meet besides."""
 
 
 def look_up_rows(root: Node) -> tuple[Node, LookupBook]:
     """Return the relation over found rows, and the book of what is to be found."""
     book = LookupBook()
-    return rebuild(root, lambda _, new: _narrowed_inputs(new, book)), book
+    found = rebuild(note_conditions(root), lambda _, new: _narrowed_inputs(new, book))
+    return without_conditions(found), book
 
 
 class LookupBook:
@@ -71,8 +78,9 @@ class LookupBook:
 
     def __init__(self) -> None:
         self._wanted: dict[Place, AnyOf] = {}
+        self._conditions: dict[Place, tuple[PlainCondition, ...]] = {}
         self._versions: dict[Place, str] = {}
-        self._numbers: dict[tuple[str, int], dict[AnyOf, int]] = {}
+        self._numbers: dict[tuple[str, int], dict[object, int]] = {}
 
     def found(self, scan: Scan, wanted: AnyOf) -> Scan:
         """Return the scan of the rows that are wanted of a table."""
@@ -84,11 +92,12 @@ class LookupBook:
         any_of = tuple(dict.fromkeys(map(tuple, each)))
         turn = _round_of(any_of)
         numbers = self._numbers.setdefault((scan.table, turn), {})
-        number = numbers.setdefault(any_of, len(numbers) + 1)
+        number = numbers.setdefault((any_of, scan.conditions), len(numbers) + 1)
         name = f"{'found' if scan.version == 'after' else 'old'}_{turn}_{number}"
         place = (scan.table, name)
         self._versions[place] = scan.version
         self._wanted[place] = any_of
+        self._conditions[place] = scan.conditions
         return replace(scan, found=name)
 
     @property
@@ -111,13 +120,14 @@ class LookupBook:
         for place in sorted(self._wanted, key=lambda item: -_turn(item[1])):
             if place not in columns:
                 continue
-            wanted = self._wanted[place]
+            wanted, conditions = self._wanted[place], self._conditions[place]
             _add(columns, place, (column for one in wanted for column, _ in one))
+            _add(columns, place, (item.column for item in conditions))
             for held in _held_by(wanted):
                 if _turn(held.relation):
                     _add(columns, (held.table, held.relation), (held.column,))
             table, name = place
-            made.append(RowsWanted(table, self._versions[place], name, (), wanted))
+            made.append(RowsWanted(table, self._versions[place], name, (), wanted, conditions))
         return tuple(
             replace(item, columns=tuple(columns[item.table, item.name])) for item in reversed(made)
         )

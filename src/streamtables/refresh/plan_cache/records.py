@@ -14,6 +14,7 @@ import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from streamtables.compiler.algebra.plain_conditions import PlainCondition
 from streamtables.compiler.backend.statement import KeyValues, Lookup, Program, Step
 from streamtables.compiler.maintenance import StateColumn, StateShape, VisibleState
 from streamtables.compiler.plan_facts import PlanFacts
@@ -110,7 +111,12 @@ def _state(plain: dict[str, Any]) -> StateShape:
 
 def _lookup(plain: dict[str, Any]) -> Lookup:
     any_of = tuple(tuple(_key_values(item) for item in one) for one in plain.pop("any_of"))
-    return Lookup(**{**plain, "columns": tuple(plain["columns"])}, any_of=any_of)
+    conditions = tuple(
+        PlainCondition(**{**item, "constants": tuple(item["constants"])})
+        for item in plain.pop("conditions")
+    )
+    columns = tuple(plain.pop("columns"))
+    return Lookup(**plain, columns=columns, any_of=any_of, conditions=conditions)
 
 
 def _key_values(plain: dict[str, Any]) -> KeyValues:

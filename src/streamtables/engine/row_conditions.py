@@ -1,0 +1,65 @@
+"""Plain conditions on Arrow rows: those that every reader judges alike.
+
+Rows as they were are told from rows as they are and changes, so all of them are judged here, by the
+same comparison: a row that both hold is kept in both or in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamtables.compiler.algebra.plain_conditions import ConstantKind, PlainCondition
+
+_SCALE = 18
+_NUMBER = pa.decimal128(38, _SCALE)
+_TYPES: dict[ConstantKind, pa.DataType] = {
+    "number": _NUMBER,
+    "date": pa.date32(),
+    "text": pa.string(),
+}
+_VALUES: dict[ConstantKind, Callable[[str], object]] = {
+    "number": Decimal,
+    "date": date.fromisoformat,
+    "text": str,
+}
+_COMPARE: dict[str, Callable[[pa.ChunkedArray, pa.Scalar], pa.ChunkedArray]] = {
+    "=": pc.equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def meeting(rows: pa.Table, conditions: Sequence[PlainCondition]) -> pa.Table:
+    """Return the rows that meet every condition; NULL meets none.  Names compare without case."""
+    return rows.filter(meets(rows, conditions)) if conditions else rows
+
+
+def meets(rows: pa.Table, conditions: Sequence[PlainCondition]) -> pa.ChunkedArray:
+    """Return for each row whether it meets every condition, of which there is one at least.
+
+    Never NULL: what somebody else asks for would be lost in it.
+    """
+    names = {name.lower(): name for name in rows.column_names}
+    each = (_met(rows.column(names[item.column.lower()]), item) for item in conditions)
+    return pc.fill_null(reduce(pc.and_, each), False)
+
+
+def _met(column: pa.ChunkedArray, condition: PlainCondition) -> pa.ChunkedArray:
+    kind = _TYPES[condition.kind]
+    constants = [_VALUES[condition.kind](text) for text in condition.constants]
+    if pa.types.is_integer(column.type) and all(int(c) == c for c in constants):  # type: ignore[call-overload]  # numbers
+        kind, constants = pa.int64(), [int(c) for c in constants]  # type: ignore[call-overload]  # numbers
+    values = column.cast(kind)
+    if condition.comparison == "in":
+        met = pc.is_in(values, value_set=pa.array(constants, kind))
+        return pc.and_(met, pc.is_valid(values))
+    [constant] = constants
+    return _COMPARE[condition.comparison](values, pa.scalar(constant, kind))
