@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from streamtables.compiler.plan import compile_sql
-from tests.mutations import rewrite_mutants  # noqa: F401  # they list themselves
+from tests.mutations import (  # noqa: F401  # they list themselves
+    operator_mutants,
+    rewrite_mutants,
+    rule_mutants,
+    state_mutants,
+)
 from tests.mutations.mutants import MUTANTS, Mutant, mutated
 from tests.support.choices import Seeded
 from tests.support.duckdb_oracle import check_history

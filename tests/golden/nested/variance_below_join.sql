@@ -102,37 +102,40 @@ WITH `__st_keys_1` AS (
               `level`
             ) AS DOUBLE))),
             named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-            (`s`, `v`) -> named_struct(
+            (`__st_so_far`, `__st_value`) -> named_struct(
               'n',
-              `s`.`n` + 1,
+              `__st_so_far`.`n` + 1,
               'mean',
-              `s`.`mean` + (
+              `__st_so_far`.`mean` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) / (
-                  `s`.`n` + 1
+                  `__st_so_far`.`n` + 1
                 )
               ),
               's2',
-              `s`.`s2` + (
+              `__st_so_far`.`s2` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) * (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) - (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) / (
-                      `s`.`n` + 1
+                      `__st_so_far`.`n` + 1
                     )
                   )
                 )
               )
             ),
-            `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-              `s`.`n` - 1
-            ) END
+            `__st_so_far` -> CASE
+              WHEN `__st_so_far`.`n` > 1
+              THEN `__st_so_far`.`s2` / (
+                `__st_so_far`.`n` - 1
+              )
+            END
           ) AS `var_samp`
         FROM (
           SELECT
@@ -163,37 +166,40 @@ WITH `__st_keys_1` AS (
               `level`
             ) AS DOUBLE))),
             named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-            (`s`, `v`) -> named_struct(
+            (`__st_so_far`, `__st_value`) -> named_struct(
               'n',
-              `s`.`n` + 1,
+              `__st_so_far`.`n` + 1,
               'mean',
-              `s`.`mean` + (
+              `__st_so_far`.`mean` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) / (
-                  `s`.`n` + 1
+                  `__st_so_far`.`n` + 1
                 )
               ),
               's2',
-              `s`.`s2` + (
+              `__st_so_far`.`s2` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) * (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) - (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) / (
-                      `s`.`n` + 1
+                      `__st_so_far`.`n` + 1
                     )
                   )
                 )
               )
             ),
-            `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-              `s`.`n` - 1
-            ) END
+            `__st_so_far` -> CASE
+              WHEN `__st_so_far`.`n` > 1
+              THEN `__st_so_far`.`s2` / (
+                `__st_so_far`.`n` - 1
+              )
+            END
           ) AS `var_samp`
         FROM (
           SELECT
@@ -256,37 +262,40 @@ FROM (
                 `level`
               ) AS DOUBLE))),
               named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-              (`s`, `v`) -> named_struct(
+              (`__st_so_far`, `__st_value`) -> named_struct(
                 'n',
-                `s`.`n` + 1,
+                `__st_so_far`.`n` + 1,
                 'mean',
-                `s`.`mean` + (
+                `__st_so_far`.`mean` + (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) / (
-                    `s`.`n` + 1
+                    `__st_so_far`.`n` + 1
                   )
                 ),
                 's2',
-                `s`.`s2` + (
+                `__st_so_far`.`s2` + (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) * (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) - (
                       (
-                        `v` - `s`.`mean`
+                        `__st_value` - `__st_so_far`.`mean`
                       ) / (
-                        `s`.`n` + 1
+                        `__st_so_far`.`n` + 1
                       )
                     )
                   )
                 )
               ),
-              `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-                `s`.`n` - 1
-              ) END
+              `__st_so_far` -> CASE
+                WHEN `__st_so_far`.`n` > 1
+                THEN `__st_so_far`.`s2` / (
+                  `__st_so_far`.`n` - 1
+                )
+              END
             ) AS `var_samp`
           FROM (
             SELECT
@@ -449,37 +458,40 @@ WITH `__st_keys_1` AS (
               `level`
             ) AS DOUBLE))),
             named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-            (`s`, `v`) -> named_struct(
+            (`__st_so_far`, `__st_value`) -> named_struct(
               'n',
-              `s`.`n` + 1,
+              `__st_so_far`.`n` + 1,
               'mean',
-              `s`.`mean` + (
+              `__st_so_far`.`mean` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) / (
-                  `s`.`n` + 1
+                  `__st_so_far`.`n` + 1
                 )
               ),
               's2',
-              `s`.`s2` + (
+              `__st_so_far`.`s2` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) * (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) - (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) / (
-                      `s`.`n` + 1
+                      `__st_so_far`.`n` + 1
                     )
                   )
                 )
               )
             ),
-            `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-              `s`.`n` - 1
-            ) END
+            `__st_so_far` -> CASE
+              WHEN `__st_so_far`.`n` > 1
+              THEN `__st_so_far`.`s2` / (
+                `__st_so_far`.`n` - 1
+              )
+            END
           ) AS `var_samp`
         FROM `__st_step_1` AS `t`
         GROUP BY
@@ -498,37 +510,40 @@ WITH `__st_keys_1` AS (
               `level`
             ) AS DOUBLE))),
             named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-            (`s`, `v`) -> named_struct(
+            (`__st_so_far`, `__st_value`) -> named_struct(
               'n',
-              `s`.`n` + 1,
+              `__st_so_far`.`n` + 1,
               'mean',
-              `s`.`mean` + (
+              `__st_so_far`.`mean` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) / (
-                  `s`.`n` + 1
+                  `__st_so_far`.`n` + 1
                 )
               ),
               's2',
-              `s`.`s2` + (
+              `__st_so_far`.`s2` + (
                 (
-                  `v` - `s`.`mean`
+                  `__st_value` - `__st_so_far`.`mean`
                 ) * (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) - (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) / (
-                      `s`.`n` + 1
+                      `__st_so_far`.`n` + 1
                     )
                   )
                 )
               )
             ),
-            `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-              `s`.`n` - 1
-            ) END
+            `__st_so_far` -> CASE
+              WHEN `__st_so_far`.`n` > 1
+              THEN `__st_so_far`.`s2` / (
+                `__st_so_far`.`n` - 1
+              )
+            END
           ) AS `var_samp`
         FROM (
           SELECT
@@ -605,37 +620,40 @@ FROM (
                 `level`
               ) AS DOUBLE))),
               named_struct('n', CAST(0 AS DOUBLE), 'mean', CAST(0 AS DOUBLE), 's2', CAST(0 AS DOUBLE)),
-              (`s`, `v`) -> named_struct(
+              (`__st_so_far`, `__st_value`) -> named_struct(
                 'n',
-                `s`.`n` + 1,
+                `__st_so_far`.`n` + 1,
                 'mean',
-                `s`.`mean` + (
+                `__st_so_far`.`mean` + (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) / (
-                    `s`.`n` + 1
+                    `__st_so_far`.`n` + 1
                   )
                 ),
                 's2',
-                `s`.`s2` + (
+                `__st_so_far`.`s2` + (
                   (
-                    `v` - `s`.`mean`
+                    `__st_value` - `__st_so_far`.`mean`
                   ) * (
                     (
-                      `v` - `s`.`mean`
+                      `__st_value` - `__st_so_far`.`mean`
                     ) - (
                       (
-                        `v` - `s`.`mean`
+                        `__st_value` - `__st_so_far`.`mean`
                       ) / (
-                        `s`.`n` + 1
+                        `__st_so_far`.`n` + 1
                       )
                     )
                   )
                 )
               ),
-              `s` -> CASE WHEN `s`.`n` > 1 THEN `s`.`s2` / (
-                `s`.`n` - 1
-              ) END
+              `__st_so_far` -> CASE
+                WHEN `__st_so_far`.`n` > 1
+                THEN `__st_so_far`.`s2` / (
+                  `__st_so_far`.`n` - 1
+                )
+              END
             ) AS `var_samp`
           FROM (
             SELECT /*+ BROADCAST(`k`) */

@@ -44,6 +44,8 @@ SORTED_MOMENTS: Mapping[str, tuple[str, ...]] = {
     "regr_syy": (*_PAIRS, "yy"),
 }
 """The functions, and what is kept of the values so far."""
+# DuckDB takes a column of the same name for the variable, where a field of it is asked for.
+_SO_FAR, _VALUE = "__st_so_far", "__st_value"
 
 
 def sorted_moments(function: str, items: exp.Expr) -> exp.Expr:
@@ -54,8 +56,8 @@ def sorted_moments(function: str, items: exp.Expr) -> exp.Expr:
     answer = _answer_of_pairs(function) if of_pairs else _answer_of_values(function)
     zero = exp.cast(exp.Literal.number(0), "double", dialect="spark")
     start = struct({field: zero for field in fields})
-    step = _lambda(struct({field: moved[field] for field in fields}), "s", "v")
-    return _function("aggregate", items, start, step, _lambda(answer, "s"))
+    step = _lambda(struct({field: moved[field] for field in fields}), _SO_FAR, _VALUE)
+    return _function("aggregate", items, start, step, _lambda(answer, _SO_FAR))
 
 
 def struct(fields: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -66,7 +68,7 @@ def struct(fields: Mapping[str, exp.Expr]) -> exp.Expr:
 
 def _moved_by_value() -> dict[str, exp.Expr]:
     n, s2, s3 = _so_far("n"), _so_far("s2"), _so_far("s3")
-    d = _minus(exp.column("v"), _so_far("mean"))
+    d = _minus(exp.column(_VALUE), _so_far("mean"))
     k = _over(d, _plus(n, _number(1)))
     t = _times(d, _minus(d, k))
     cubes = _minus(_times(t, k, _minus(n, _number(1))), _times(_number(3), k, s2))
@@ -85,8 +87,8 @@ def _moved_by_value() -> dict[str, exp.Expr]:
 
 def _moved_by_pair() -> dict[str, exp.Expr]:
     n = _plus(_so_far("n"), _number(1))
-    dx = _minus(exp.column("x", table="v"), _so_far("mean_x"))
-    dy = _minus(exp.column("y", table="v"), _so_far("mean_y"))
+    dx = _minus(exp.column("x", table=_VALUE), _so_far("mean_x"))
+    dy = _minus(exp.column("y", table=_VALUE), _so_far("mean_y"))
     kx, ky = _over(dx, n), _over(dy, n)
     return {
         "n": n,
@@ -156,7 +158,7 @@ def _differ(squares: str) -> exp.Expr:
 
 
 def _so_far(field: str) -> exp.Expr:
-    return exp.column(field, table="s")
+    return exp.column(field, table=_SO_FAR)
 
 
 def _lambda(body: exp.Expr, *names: str) -> exp.Lambda:
