@@ -298,7 +298,8 @@ class StreamTables(
             if if_not_exists and isinstance(existing, StreamTable):
                 return existing
             raise AlreadyExistsError(
-                f'the name "{name}" is taken', hint="Choose another name, or replace it: replace=True, or --replace."
+                f'the name "{name}" is taken',
+                hint="Choose another name, or replace it: replace=True, or --replace.",
             )
         if isinstance(existing, StreamTable) and not existing.is_internal:
             return self._replaced(existing.name, query, choices)

@@ -20,6 +20,7 @@ from streamtables.errors import (
     SourceMissingError,
     SourceUnusableError,
     SparkGoneError,
+    SqlSyntaxError,
     StreamTablesError,
     TransientError,
 )
@@ -140,6 +141,10 @@ def translated(error: Exception) -> StreamTablesError:
         return _recursion_limit(limit[1], detail)
     if _CANCELLED.search(about):
         return TransientError("the Spark job was cancelled", detail=detail)
+    if condition == "PARSE_SYNTAX_ERROR":
+        return SqlSyntaxError(
+            "Spark cannot read the statement", detail=detail, hint="Check it near the word named."
+        )
     if _is_users(error, condition):
         return QueryFailedError("Spark cannot run the query", detail=detail, hint=_REMEDY)
     return TransientError("Spark could not finish", detail=detail)

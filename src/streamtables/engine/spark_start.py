@@ -7,6 +7,7 @@ log, to a file; nothing in this process is redirected.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -88,6 +89,7 @@ def start_spark(settings: SparkSettings) -> SparkSession:
     """Start Spark, or connect to one when the master is a Spark Connect address."""
     from pyspark.sql import SparkSession
 
+    _tell_once()
     if settings.master.startswith("sc://"):
         return _connected(settings)
     _require_java()
@@ -100,6 +102,14 @@ def start_spark(settings: SparkSettings) -> SparkSession:
         _told("Spark cannot be started", _JAVA_HINT),
     ):
         return builder.master(settings.master).getOrCreate()
+
+
+def _tell_once() -> None:
+    """Keep PySpark from printing queries that fail: whoever asked gets the error itself."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _connected(settings: SparkSettings) -> SparkSession:

@@ -20,6 +20,7 @@ from streamtables.errors import (
     SourceMissingError,
     SourceUnusableError,
     SparkGoneError,
+    SqlSyntaxError,
     TableDamagedError,
     TransientError,
 )
@@ -43,6 +44,7 @@ CASES = {
     TASK + "[TASK_WRITE_FAILED] no\n[DIVIDE_BY_ZERO] Division by zero.": QueryFailedError,
     TASK + f"[USER_RAISED_EXCEPTION] {ROW_NOT_STORED} SQLSTATE: P0001": TableDamagedError,
     TASK + f"[USER_RAISED_EXCEPTION] {DUPLICATE_KEY} SQLSTATE: P0001": DuplicateKeyError,
+    "[PARSE_SYNTAX_ERROR] Syntax error at or near 'SELEC'.": SqlSyntaxError,
     "[RECURSION_LEVEL_LIMIT_EXCEEDED] Recursion level limit 100 reached": RecursionLimitError,
     TASK + "[RECURSION_ROW_LIMIT_EXCEEDED] Recursion row limit reached": RecursionLimitError,
     "[INVALID_HANDLE.SESSION_CHANGED] The handle f00 is invalid.": SparkGoneError,

@@ -97,7 +97,7 @@ def _table(item: exp.Table, binding: Binding) -> tuple[Node, Relation]:
             f'no source or stream table "{name}"',
             sql=binding.sql,
             span=span_of(item.this),
-            hint=f'Did you mean "{close[0]}"?' if close else "Add it first: add_source, or `streamtables source add`.",
+            hint=f'Did you mean "{close[0]}"?' if close else "Add it first, with add_source.",
         )
     table = binding.schema[known]
     fields = tuple(

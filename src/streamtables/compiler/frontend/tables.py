@@ -76,7 +76,7 @@ class _Search:
             f'no source or stream table "{name}"',
             sql=sql,
             span=span_of(table.this),
-            hint=f'Did you mean "{close[0]}"?' if close else "Add it first: add_source, or `streamtables source add`.",
+            hint=f'Did you mean "{close[0]}"?' if close else "Add it first, with add_source.",
         )
 
 
