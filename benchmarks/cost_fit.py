@@ -20,11 +20,11 @@ from streamtables.refresh.cost_model import WAYS, Rates, Sample, Way, Work
 _PARTS = tuple(item.name for item in fields(Rates))
 _OF_WAY: Mapping[Way, tuple[str, ...]] = {
     "changes": _PARTS,
-    "merge": _PARTS,
-    "whole": tuple(part for part in _PARTS if part != "changed_row"),
-    "full": tuple(part for part in _PARTS if part != "changed_row"),
+    "merge": _PARTS[:-2],
+    "whole": tuple(part for part in _PARTS[:-2] if part != "changed_row"),
+    "full": tuple(part for part in _PARTS[:-2] if part != "changed_row"),
 }
-"""What the time of each way can depend on: two of them do not read changes."""
+"""What the time of each way can depend on: one looks rows up, two do not read changes."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from streamtables.api import StreamTables
 from streamtables.compiler.plan import Plan, compile_sql
 from streamtables.engine.arrow_types import for_spark
 from streamtables.engine.session import SparkSessions
-from streamtables.errors import QueryFailedError, SqlError, StreamTablesError
+from streamtables.errors import SqlError, StreamTablesError
 from streamtables.refresh.results import Refresh
 from tests.properties.tally import Outcome
 from tests.support.bags import Bag, bag_of
@@ -33,7 +33,7 @@ from tests.support.generator.families import EVERY
 from tests.support.histories import KEYS, TABLES, Batch, History, Row, random_history
 from tests.support.queries import Query, random_query
 from tests.support.settings import settings_with
-from tests.support.spark_oracle import Judge, rounded
+from tests.support.spark_oracle import UNRESOLVED, Judge, rounded
 
 GROUP = 10
 """So many seeds in a row share a history; which one follows from the seed alone."""
@@ -236,7 +236,7 @@ class _World:
         db = self.warehouses[case.hand]
         try:
             answer = self.judge.ask(case.text_at(self.moment))
-        except QueryFailedError:
+        except UNRESOLVED:
             # A few texts are more than Spark itself can resolve.
             case.judge = "verify"
             assert db.verify(case.name).equal, self._story("verify finds a difference", {}, {})

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from streamtables.engine.sql_text import identifier
 from streamtables.errors import SourceUnusableError
 
-# The schema's JSON has its own names for these; all others are the same in DDL.
+# Where Spark keeps the declared type of text with a length.
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 _CHAR = re.compile(r"\bchar\(")
+# The schema's JSON has its own names for these; all others are the same in DDL.
 _NAMES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 

@@ -16,17 +16,12 @@ import pyarrow.compute as pc
 
 from streamtables.compiler.algebra.plain_conditions import ConstantKind, PlainCondition
 
-_SCALE = 18
-_NUMBER = pa.decimal128(38, _SCALE)
-_TYPES: dict[ConstantKind, pa.DataType] = {
-    "number": _NUMBER,
-    "date": pa.date32(),
-    "text": pa.string(),
-}
-_VALUES: dict[ConstantKind, Callable[[str], object]] = {
-    "number": Decimal,
-    "date": date.fromisoformat,
-    "text": str,
+# Holds every whole number, and every decimal that is compared, without losing a digit.
+_NUMBER = pa.decimal128(38, 18)
+_READ: dict[ConstantKind, tuple[pa.DataType, Callable[[str], object]]] = {
+    "number": (_NUMBER, Decimal),
+    "date": (pa.date32(), date.fromisoformat),
+    "text": (pa.string(), str),
 }
 _COMPARE: dict[str, Callable[[pa.ChunkedArray, pa.Scalar], pa.ChunkedArray]] = {
     "=": pc.equal,
@@ -53,13 +48,9 @@ def meets(rows: pa.Table, conditions: Sequence[PlainCondition]) -> pa.ChunkedArr
 
 
 def _met(column: pa.ChunkedArray, condition: PlainCondition) -> pa.ChunkedArray:
-    kind = _TYPES[condition.kind]
-    constants = [_VALUES[condition.kind](text) for text in condition.constants]
-    if pa.types.is_integer(column.type) and all(int(c) == c for c in constants):  # type: ignore[call-overload]  # numbers
-        kind, constants = pa.int64(), [int(c) for c in constants]  # type: ignore[call-overload]  # numbers
+    kind, read = _READ[condition.kind]
+    constants = pa.array([read(text) for text in condition.constants], kind)
     values = column.cast(kind)
     if condition.comparison == "in":
-        met = pc.is_in(values, value_set=pa.array(constants, kind))
-        return pc.and_(met, pc.is_valid(values))
-    [constant] = constants
-    return _COMPARE[condition.comparison](values, pa.scalar(constant, kind))
+        return pc.and_(pc.is_in(values, value_set=constants), pc.is_valid(values))
+    return _COMPARE[condition.comparison](values, constants[0])

@@ -44,6 +44,10 @@ class Work:
     """Rows of tables that the statements read, each as often as they read it."""
     stored_rows: int = 0
     """Rows of the stream table itself."""
+    lookups: int = 0
+    """Sets of rows that are found and handed to Spark before it computes."""
+    passed_rows: int = 0
+    """Rows of tables that are passed over to find them."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Rates:
     changed_row: float
     scanned_row: float
     stored_row: float
+    lookup: float = 0.0
+    passed_row: float = 0.0
 
     def seconds(self, work: Work) -> float:
         """Return what some work takes."""
@@ -64,6 +70,8 @@ class Rates:
             + self.changed_row * work.changed_rows
             + self.scanned_row * work.scanned_rows
             + self.stored_row * work.stored_rows
+            + self.lookup * work.lookups
+            + self.passed_row * work.passed_rows
         )
 
 

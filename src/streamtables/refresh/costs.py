@@ -114,7 +114,8 @@ def _sample_of(record: RefreshRecord) -> Sample | None:
     facts = next((step.facts for step in record.steps if step.name == CHOICE), None)
     if facts is None or record.state not in ("applied", "no-change"):
         return None
-    work = Work(*(int(cast("int", facts[item.name])) for item in fields(Work)))
+    # Records of earlier releases tell less.
+    work = Work(*(int(cast("int", facts.get(item.name, 0))) for item in fields(Work)))
     first_fill = record.reason_code == "first-fill"
     cold = first_fill or bool(facts.get("cold"))
     return Sample(cast("Way", facts["way"]), work, record.seconds, cold, first_fill)

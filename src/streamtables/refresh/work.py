@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamtables.compiler.backend.statement import Program, view_name
+from streamtables.compiler.backend.statement import Lookup, Program, view_name
 from streamtables.engine.describe import describe
 from streamtables.errors import StreamTablesError
 from streamtables.refresh.cost_model import Way, Work
@@ -58,7 +58,20 @@ class Works:
             text.count(f"`{view_name(item.name, 'after')}`") * self._rows_of(item)
             for item in self.task.inputs
         )
-        return Work(1 + len(program.steps), changed_rows, scanned, self._stored_rows())
+        return Work(
+            statements=1 + len(program.steps),
+            changed_rows=changed_rows,
+            scanned_rows=scanned,
+            stored_rows=self._stored_rows(),
+            lookups=len(program.lookups),
+            passed_rows=self._passed_rows(program),
+        )
+
+    def _passed_rows(self, program: Program) -> int:
+        """Return the rows of tables that lookups pass over."""
+        passes = tables_passed(program.lookups)
+        rows = {item.name: self._rows_of(item) for item in self.task.inputs if item.name in passes}
+        return sum(rows[table] for table in passes)
 
     def _rows_of(self, item: TaskInput) -> int:
         if item.rows is not None:
@@ -70,6 +83,18 @@ class Works:
             return 0
         table = self.task.table
         return self.around.sizes.rows(table.id, lambda: _counted(table.location))
+
+
+def tables_passed(lookups: Sequence[Lookup]) -> list[str]:
+    """Return the tables that are passed over: each once for each turn in which rows are found."""
+    turns: dict[str, int] = {}
+    passes: dict[tuple[str, int], None] = {}
+    for lookup in lookups:
+        held = (view for one in lookup.any_of for item in one for view, _ in item.held)
+        turn = 1 + max((turns.get(view, 0) for view in held), default=0)
+        turns[lookup.view] = turn
+        passes[lookup.table, turn] = None
+    return [table for table, _ in passes]
 
 
 def _counted(location: str) -> int | None:
