@@ -72,6 +72,17 @@ def _(patch: Patches) -> None:
     patch.function(count_weights, "_is_present", lambda argument: exp.true())
 
 
+def _read_the_first_lookup(patch: Patches) -> None:
+    """Have every scan of a table read the rows of the first lookup in it."""
+    right = look_up_rows.LookupBook.found
+
+    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+        found = right(book, scan, wanted)
+        return replace(found, found=f"{found.found[:-1]}1")
+
+    patch.function(look_up_rows.LookupBook, "found", wrong)
+
+
 LOOKED_UP = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a = u.a"
 
 
@@ -86,13 +97,7 @@ def _(patch: Patches) -> None:
     "(SELECT min(u.b) FROM u WHERE u.b = r.b) AS n FROM r",
 )
 def _(patch: Patches) -> None:
-    right = look_up_rows.LookupBook.found
-
-    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
-        found = right(book, scan, wanted)
-        return replace(found, found=f"{found.found[:-1]}1")
-
-    patch.function(look_up_rows.LookupBook, "found", wrong)
+    _read_the_first_lookup(patch)
 
 
 TWO_CONDITIONS = (
@@ -103,13 +108,7 @@ TWO_CONDITIONS = (
 
 @mutant("rows that were found under one condition are read under another", TWO_CONDITIONS)
 def _(patch: Patches) -> None:
-    right = look_up_rows.LookupBook.found
-
-    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
-        found = right(book, scan, wanted)
-        return replace(found, found=f"{found.found[:-1]}1")
-
-    patch.function(look_up_rows.LookupBook, "found", wrong)
+    _read_the_first_lookup(patch)
 
 
 @mutant(
