@@ -15,6 +15,7 @@ from streamtables.errors import (
     UnimplementedSqlError,
     WouldMixError,
 )
+from streamtables.refresh import one
 from tests.support.bags import bag_of
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.settings import settings_with
@@ -196,3 +197,18 @@ def test_names_with_letters_of_any_language_are_stored(db: StreamTables, tmp_pat
     table.append((3, 5))
     assert refreshed(db, "s").mode == "differential"
     assert sorted(map(tuple, db.read("s").collect())) == [(5, 2), (7, 1)]
+
+
+def test_programs_that_cannot_be_prepared_do_not_end_a_round(
+    db: StreamTables, shop: Shop, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise IndexError("a bug")
+
+    monkeypatch.setattr(one, "prepare_changes", broken)
+    for name in ("first", "second"):
+        db.create(name, "SELECT id, amount FROM orders")
+    assert [(item.mode, item.outcome) for item in db.refresh_all()] == [("full", "applied")] * 2
+    assert "programs of the next refresh not prepared" in caplog.text
+    shop.orders.delete("id = 1")
+    assert refreshed(db, "first").mode == "differential"
