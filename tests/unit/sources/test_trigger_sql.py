@@ -22,6 +22,22 @@ def test_values_of_types_that_are_not_the_servers_own_are_stored_as_text():
     assert '"id" "pg_catalog"."int4"' in made
 
 
+def test_a_buffer_has_wide_columns_first_and_those_of_many_lengths_last():
+    source = (
+        BufferColumn("name", "text"),
+        BufferColumn("small", "int2", aligned=2),
+        BufferColumn("large", "int8", aligned=8),
+        BufferColumn("feels", "mood", own_type=True, aligned=4),
+    )
+    made = create_buffer(table(*source)).as_string(None)
+    names = re.findall(r'^    "?(\w+)', made, re.MULTILINE)
+    assert names == [
+        *("__st_seq", "__st_xid", "__st_at", "large"),
+        *("__st_relation", "small", "__st_action"),
+        *("__st_changed", "id", "name", "feels"),
+    ]
+
+
 def test_texts_are_compared_by_their_bytes_whatever_their_collation():
     said = BufferColumn("name", "text").differs.as_string(None)
     assert said == 'o."name" COLLATE "C" IS DISTINCT FROM n."name" COLLATE "C"'

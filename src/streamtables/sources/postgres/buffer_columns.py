@@ -28,6 +28,8 @@ class BufferColumn:
     name: str
     type_name: str
     own_type: bool = False
+    aligned: int = 0
+    """Values of the type begin at a multiple of so many bytes; 0 where they have many lengths."""
     expression: str = ""
     """What a virtual column is computed by; transition tables do not hold its value."""
 
@@ -84,6 +86,11 @@ class Captured:
     def buffer(self) -> sql.Identifier:
         """The table that holds the changes."""
         return buffer_name(self.tag)
+
+    @property
+    def numbers(self) -> sql.Identifier:
+        """The sequence that numbers the changes."""
+        return sql.Identifier(SCHEMA, f"numbers_{self.tag}")
 
     @property
     def computes(self) -> bool:

@@ -14,15 +14,13 @@ from streamtables.sources.postgres.buffer_columns import buffer_name
 from streamtables.sources.postgres.commit_times import written_at
 
 MOST = 100_000
-"""So many rows of a buffer are counted one by one; of more, the numbers are compared."""
+"""So many rows of a buffer are counted one by one; of more, the server's own count is taken."""
 
-# The sequence also counts what was rolled back, and all that others wrote in between.
+# The server counts what is written and removed, about a second late, and anew after a crash.
 _WAITING = """
 SELECT {tag}, count(*), min(w.at), CASE WHEN count(*) > {most} THEN
-    pg_catalog.pg_sequence_last_value(
-        pg_catalog.pg_get_serial_sequence({name}, '__st_seq')::regclass)
-    - min(w.seq) + 1 END
-FROM (SELECT __st_seq AS seq, {at} AS at FROM {buffer} WHERE {after} LIMIT {most} + 1) AS w
+    GREATEST(pg_catalog.pg_stat_get_live_tuples({name}::regclass), count(*)) END
+FROM (SELECT {at} AS at FROM {buffer} WHERE {after} LIMIT {most} + 1) AS w
 """
 
 
@@ -34,7 +32,7 @@ class Waiting:
     oldest_at: datetime | None
     """When the first of those that were counted was committed, or its transaction began."""
     estimated: bool = False
-    """Whether there are more than are counted, and `rows` is what the numbers of rows suggest."""
+    """Whether there are more than are counted, and `rows` is the count of the server."""
 
 
 def waiting(

@@ -5,6 +5,9 @@ A change is one row that went (`D`) or came (`I`); an update is both.  Two more 
 
 The two transition tables of an update are filled row by row, both at once, so position pairs them.
 A row that an update left as it was is not written.
+
+What a statement took away has one number and what it brought the next, so the order of the numbers
+is the order of events: a key that moved from one row to another is gone before it comes.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from streamtables.sources.postgres.buffer_columns import BufferColumn, Captured
 
 _BITS = 60
 """How many columns share one number while differences are collected."""
+NUMBERS = {"insert": ("came",), "update": ("went", "came"), "delete": ("went",)}
+"""The variables of a function that hold the numbers of its rows, in the order they are taken."""
 
 
 def marker(captured: Captured, action: str) -> sql.Composed:
@@ -31,13 +36,14 @@ def capture(captured: Captured, event: str) -> sql.Composed:
     if event == "update":
         return _both_sides(captured)
     if event == "insert":
-        return _one_side(captured, "I", "__st_new")
-    return _one_side(captured, "D", "__st_old")
+        return _one_side(captured, "I", "came", "__st_new")
+    return _one_side(captured, "D", "went", "__st_old")
 
 
-def _one_side(captured: Captured, action: str, rows: str) -> sql.Composed:
-    return sql.SQL("{} {}, NULL, __st.relation{} FROM {} AS t").format(
+def _one_side(captured: Captured, action: str, number: str, rows: str) -> sql.Composed:
+    return sql.SQL("{} __st.{}, {}, NULL, __st.relation{} FROM {} AS t").format(
         _insert_select(captured),
+        sql.SQL(number),
         sql.Literal(action),
         _each(", {}", ((column.value,) for column in captured.columns)),
         sql.Identifier(rows),
@@ -54,7 +60,8 @@ def _both_sides(captured: Captured) -> sql.Composed:
     numbers = range(len(captured.columns))
     halves = ((sql.Identifier(f"n{n}"), sql.Identifier(f"o{n}")) for n in numbers)
     return sql.SQL(
-        """{insert} half.action, p.mask, __st.relation{halves}
+        """{insert} CASE WHEN half.came THEN __st.came ELSE __st.went END,
+            half.action, p.mask, __st.relation{halves}
         FROM (SELECT d.*, {mask} AS mask FROM ({pairs} OFFSET 0) AS d
             WHERE {changed} OFFSET 0) AS p
         CROSS JOIN (VALUES (false, 'D'::"char"), (true, 'I')) AS half(came, action)"""
@@ -130,9 +137,10 @@ def _groups(
 
 def _insert_select(captured: Captured) -> sql.Composed:
     names = _each(", {}", ((column.identifier,) for column in captured.columns))
-    return sql.SQL("INSERT INTO {} (__st_action, __st_changed, __st_relation{}) SELECT").format(
-        captured.buffer, names
-    )
+    return sql.SQL(
+        "INSERT INTO {} (__st_seq, __st_action, __st_changed, __st_relation{}) "
+        "OVERRIDING SYSTEM VALUE SELECT"
+    ).format(captured.buffer, names)
 
 
 def _each(shape: str, parts: Iterable[tuple[sql.Composable, ...]]) -> sql.Composed:

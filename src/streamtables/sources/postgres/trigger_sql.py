@@ -15,7 +15,7 @@ from psycopg import sql
 
 from streamtables.engine.jdbc_copy import SESSION
 from streamtables.sources.postgres.buffer_columns import Captured
-from streamtables.sources.postgres.capture_sql import capture, marker
+from streamtables.sources.postgres.capture_sql import NUMBERS, capture, marker
 
 EVENTS = ("insert", "update", "delete", "truncate")
 
@@ -23,6 +23,15 @@ EVENTS = ("insert", "update", "delete", "truncate")
 _TEXT_SETTINGS = tuple(
     (name, SESSION[name])
     for name in ("DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "extra_float_digits")
+)
+# The columns of every buffer, and the bytes that their values are aligned to.
+_OWN = (
+    ("__st_seq bigint GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME {})", 8),
+    ("__st_xid xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id()", 8),
+    ("__st_at timestamptz NOT NULL DEFAULT transaction_timestamp()", 8),
+    ("__st_relation oid NOT NULL", 4),
+    ('__st_action "char" NOT NULL', 1),
+    ("__st_changed bit varying", 0),
 )
 _TRANSITIONS = {
     "insert": "REFERENCING NEW TABLE AS __st_new",
@@ -35,19 +44,21 @@ _TRANSITIONS = {
 def create_buffer(captured: Captured) -> sql.Composed:
     """Return the statement that makes the buffer.
 
-    There is no index: every writer would pay for it, and a drain reads all that is there.
+    There is no index: every writer would pay for it, and a drain reads all that is there.  Rows
+    that came or went in one statement share a number, which the functions take; only marks get one
+    by default.  A number for each row would be a sixth of what a capture costs.
     """
-    stored = [sql.SQL(",\n    {} {}").format(c.identifier, c.stored) for c in captured.columns]
+    own = ((sql.SQL(text).format(captured.numbers), aligned) for text, aligned in _OWN)
+    stored = (
+        (sql.SQL("{} {}").format(c.identifier, c.stored), 0 if c.own_type else c.aligned)
+        for c in captured.columns
+    )
+    # Wide ones first, and those of many lengths last: then hardly a byte is filling.
+    in_order = sorted((*own, *stored), key=lambda column: -column[1])
     return sql.SQL(
-        """CREATE TABLE {} (
-    __st_seq bigint GENERATED ALWAYS AS IDENTITY,
-    __st_xid xid8 NOT NULL DEFAULT pg_catalog.pg_current_xact_id(),
-    __st_at timestamptz NOT NULL DEFAULT transaction_timestamp(),
-    __st_relation oid NOT NULL,
-    __st_action "char" NOT NULL,
-    __st_changed bit varying{}
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)"""
-    ).format(captured.buffer, sql.SQL("").join(stored))
+        "CREATE TABLE {} (\n    {}\n) "
+        "WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)"
+    ).format(captured.buffer, sql.SQL(",\n    ").join(definition for definition, _ in in_order))
 
 
 def fingerprint(
@@ -119,6 +130,7 @@ def _body(captured: Captured, event: str) -> sql.Composed:
 <<__st>>
 DECLARE
     relation oid := TG_RELID;
+{numbers}
     known boolean := TG_ARGV[0]::bigint IS NOT DISTINCT FROM {fingerprint};
 BEGIN
 IF NOT __st.known THEN
@@ -139,5 +151,15 @@ END"""
             sql.SQL("TG_RELID"), sql.SQL("TG_ARGV[1]::int2"), expressions=captured.computes
         ),
         unexplained=marker(captured, "X"),
+        numbers=_numbers(captured, event),
         capture=capture(captured, event),
+    )
+
+
+def _numbers(captured: Captured, event: str) -> sql.Composed:
+    """Return the variables that hold the numbers of what goes and of what comes, in this order."""
+    number = sql.Literal(captured.numbers.as_string(None))
+    return sql.SQL("\n").join(
+        sql.SQL("    {} bigint := nextval({}::regclass);").format(sql.SQL(name), number)
+        for name in NUMBERS[event]
     )

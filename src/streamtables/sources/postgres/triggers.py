@@ -33,6 +33,8 @@ from streamtables.sources.postgres.trigger_sql import (
 # An expression is written for a search path; on this one the server's own names stand alone.
 _COLUMNS = """
 SELECT a.attname, n.nspname, t.typname,
+       CASE WHEN t.typlen > 0 THEN CASE t.typalign WHEN 'd' THEN 8 WHEN 'i' THEN 4 WHEN 's' THEN 2
+            ELSE 1 END ELSE 0 END,
        CASE WHEN a.attgenerated = 'v' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END
 FROM unnest(%(names)s::text[], %(types)s::oid[]) WITH ORDINALITY AS w(name, type, place)
 JOIN pg_catalog.pg_attribute a ON a.attrelid = %(oid)s AND a.attname = w.name
@@ -216,8 +218,14 @@ def describe_capture(connection: Connection[Any], table: PgTable, tag: str) -> C
     found = connection.execute(_COLUMNS, wanted).fetchall()
     connection.execute(_SET_PATH, path)
     columns = (
-        BufferColumn(name, type_name, own_type=schema != "pg_catalog", expression=expression or "")
-        for name, schema, type_name, expression in found
+        BufferColumn(
+            name,
+            type_name,
+            own_type=schema != "pg_catalog",
+            aligned=aligned,
+            expression=expression or "",
+        )
+        for name, schema, type_name, aligned, expression in found
     )
     return Captured(tag, table.oid, tuple(columns), table.primary_key)
 
