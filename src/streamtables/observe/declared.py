@@ -149,15 +149,15 @@ BUFFER_GROWTH = _gauge(
 CDC_LAG_P50 = _gauge(
     "cdc_lag_p50_seconds",
     "source",
-    help="From the commit at the source to the mirror: half of the drains of the last 15 minutes "
-    "stayed below. With triggers from the start of the transaction, unless the server has "
-    "track_commit_timestamp.",
+    help="From the commit at the source to the mirror, or from that of a Delta table to a stream "
+    "table: half of the arrivals of the last 15 minutes stayed below. With triggers from the start "
+    "of the transaction, unless the server has track_commit_timestamp.",
 )
 CDC_LAG_P95 = _gauge(
-    "cdc_lag_p95_seconds", "source", help="The same for nineteen of twenty drains."
+    "cdc_lag_p95_seconds", "source", help="The same for nineteen of twenty arrivals."
 )
 CDC_LAG_P99 = _gauge(
-    "cdc_lag_p99_seconds", "source", help="The same for ninety-nine of a hundred drains."
+    "cdc_lag_p99_seconds", "source", help="The same for ninety-nine of a hundred arrivals."
 )
 CAPTURE_ROWS = _gauge(
     "capture_waiting_rows",

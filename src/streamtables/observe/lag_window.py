@@ -10,12 +10,12 @@ from threading import Lock
 
 RECENT = timedelta(minutes=15)
 KEPT = 10_000
-"""How many drains of a source are remembered at most; more in the time let the oldest go."""
+"""How many arrivals of a source are remembered at most; more let the oldest go."""
 
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Seconds below which half, 19 in 20, 99 in 100 and all of some drains stayed."""
+    """Seconds below which half, 19 in 20, 99 in 100 and all of some arrivals stayed."""
 
     p50: float
     p95: float
@@ -40,13 +40,13 @@ def _at(ordered: Sequence[float], share: float) -> float:
 
 @dataclass
 class LagWindow:
-    """The lags of each source, from the commit there to the mirror."""
+    """The lags of each source, from the commit there to where the change was wanted."""
 
     _lags: dict[str, deque[tuple[datetime, float]]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def note(self, at: datetime, lags: Mapping[str, float]) -> None:
-        """Take in one drain: for how long the oldest change of each source had waited."""
+        """Take in one arrival: for how long the oldest change of each source had waited."""
         with self._lock:
             for source, seconds in lags.items():
                 self._lags.setdefault(source, deque(maxlen=KEPT)).append((at, seconds))

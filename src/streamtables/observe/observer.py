@@ -50,6 +50,7 @@ class Observer:
 
     counts: Counts = field(default_factory=Counts)
     lags: LagWindow = field(default_factory=LagWindow)
+    reaches: LagWindow = field(default_factory=LagWindow)
     webhook: Webhook | None = None
     traces: Traces | None = None
     ended_at: dict[InputId, datetime] = field(default_factory=dict)
@@ -163,6 +164,10 @@ class Observer:
     def drained(self, at: datetime, lags: Mapping[str, float]) -> None:
         """Take in for how long the oldest change of each source had waited."""
         self.lags.note(at, lags)
+
+    def reached(self, at: datetime, lags: Mapping[str, float]) -> None:
+        """Take in how old the oldest change of each Delta source was when a table had it."""
+        self.reaches.note(at, lags)
 
     def captured(self, source: str, fallback: str | None) -> None:
         """Say why triggers capture a source that the WAL should; None where all is as wished."""

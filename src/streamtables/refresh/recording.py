@@ -18,6 +18,7 @@ from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
+from streamtables.refresh.waited import waited
 
 NOTHING_CHANGED = Reason("current", "nothing changed")
 NOT_READ = Reason("no-effect", "the changes do not touch what the query reads")
@@ -77,6 +78,7 @@ class Recording:
             self.around.catalog.finish_refresh(self.record, forward)
         else:
             self.around.catalog.record_no_change(self.record, forward)
+        self._note_waited()
         return self._answer(standing.version)
 
     def applied(self, result: Applied, version: Version) -> Refresh:
@@ -92,8 +94,14 @@ class Recording:
         standing = Standing.from_stamp(stamp, version, self.around.clock())
         self.around.catalog.finish_refresh(self.record, standing)
         reach("recorded")
+        self._note_waited()
         self._tell_fallback()
         return self._answer(version)
+
+    def _note_waited(self) -> None:
+        """Say how old the changes were when the table had them."""
+        now = self.record.finished_at or self.around.clock()
+        self.around.observer.reached(now, waited(self.task, now))
 
     def _tell_fallback(self) -> None:
         """Say once that a table which is kept by changes had to be recomputed."""

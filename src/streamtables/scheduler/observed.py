@@ -74,12 +74,15 @@ def lag_samples(book: Book, leading: Leading, now: datetime) -> Iterator[Sample]
             yield metric.SOURCE_STALENESS, name, _age(now, seen)
 
 
-def capture_samples(observer: Observer, now: datetime) -> Iterator[Sample]:
-    """Give how long changes of captured sources took to arrive."""
-    for source, found in observer.lags.recent(now).items():
-        yield metric.CDC_LAG_P50, (source,), found.p50
-        yield metric.CDC_LAG_P95, (source,), found.p95
-        yield metric.CDC_LAG_P99, (source,), found.p99
+def arrival_samples(book: Book, observer: Observer, now: datetime) -> Iterator[Sample]:
+    """Give how long changes took to arrive: in mirrors, and from Delta tables in stream tables."""
+    arrived = {**observer.reaches.recent(now), **observer.lags.recent(now)}
+    for source in book.definitions.sources.values():
+        if (found := arrived.get(source.name)) is None:
+            continue
+        yield metric.CDC_LAG_P50, (source.name,), found.p50
+        yield metric.CDC_LAG_P95, (source.name,), found.p95
+        yield metric.CDC_LAG_P99, (source.name,), found.p99
 
 
 def process_samples(around: Surroundings, workers: Mapping[str, object]) -> Iterator[Sample]:

@@ -15,7 +15,7 @@ from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
 from streamtables.scheduler.observed import (
     Leading,
-    capture_samples,
+    arrival_samples,
     lag_samples,
     looked,
     process_samples,
@@ -88,13 +88,14 @@ class Scheduler:
         around, now = self._around, self._around.clock()
         ticker, leads = self._ticker, self._loop.leads
         yield metric.LEADS, (), leads
-        if leads and ticker.book is not None:
-            yield from table_samples(ticker.book, around.observer, now)
+        book = ticker.book if leads else None
+        if book is not None:
             leading = Leading(ticker.sources_seen, ticker.gauge.pending, ticker.gauge.growth)
-            yield from lag_samples(ticker.book, leading, now)
+            yield from lag_samples(book, leading, now)
         else:
-            yield from table_samples(looked(around, now), around.observer, now)
-        yield from capture_samples(around.observer, now)
+            book = looked(around, now)
+        yield from table_samples(book, around.observer, now)
+        yield from arrival_samples(book, around.observer, now)
         yield from process_samples(around, self._workers.summary())
 
     def allocation(self) -> list[dict[str, object]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from streamtables.api import StreamTables
+from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.session import SparkSessions
 from streamtables.observe.declared import METRICS
 from streamtables.observe.notices import Notice
 from streamtables.observe.traces import Traces
+from streamtables.positions import Version
 from tests.support.moved_clock import Clock
 from tests.support.settings import settings_with
 from tests.support.shop import REVENUE, Shop, change
@@ -27,9 +30,6 @@ CANARY = "CANARY-4711"
 
 # What needs a PostgreSQL source, or something that did not happen here.
 NOT_HERE = {
-    "cdc_lag_p50_seconds",
-    "cdc_lag_p95_seconds",
-    "cdc_lag_p99_seconds",
     "capture_waiting_rows",
     "wal_decoder_pending_records",
     "wal_poll_seconds",
@@ -136,6 +136,31 @@ def test_refreshes_through_the_scheduler_show_in_every_metric_that_applies(
     assert missing == NOT_HERE
     for name in ("revenue", "rich"):
         assert_equal_to_query(db, name)
+
+
+def test_a_change_of_a_delta_table_shows_its_age_when_a_table_has_it(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("ids", "SELECT id FROM orders")
+    db.refresh("ids")
+    known = shop.orders.open().version()
+    change(shop)
+    log = DeltaLog(str(shop.orders.path))
+    first = log.entry(Version(known + 1))
+    assert first is not None
+    clock.now = datetime.fromtimestamp(first.timestamp_ms / 1000, UTC) + timedelta(seconds=90)
+    db.refresh("ids")
+    # A second look brings nothing, and has nothing to tell.
+    clock.forward(60)
+    db.refresh("ids")
+    found = scraped(db.metrics_text())
+    for share in ("p50", "p95", "p99"):
+        assert found[f"cdc_lag_{share}_seconds{{source=orders}}"] == 90
+    assert "cdc_lag_p50_seconds{source=customers}" not in found
+    assert_equal_to_query(db, "ids")
+    db.drop("ids")
+    db.drop_source("orders")
+    assert "cdc_lag_p50_seconds{source=orders}" not in scraped(db.metrics_text())
 
 
 def test_a_value_of_a_row_is_in_no_log_line_and_no_notice(
