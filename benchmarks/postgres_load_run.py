@@ -28,6 +28,7 @@ from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import Capture, CaptureWish, Source
 from streamtables.engine.arrow_rows import with_weight
 from streamtables.engine.session import SparkSessions
+from streamtables.engine.warehouses import Warehouse
 from streamtables.settings import Settings
 from streamtables.sources.postgres import buffer, slot
 from streamtables.sources.postgres.buffer_columns import buffer_name
@@ -90,7 +91,7 @@ class Loaded:
     def __post_init__(self) -> None:
         self.catalog = Catalog.open(default_location(self.warehouse))
         shop = Workshop(self.catalog, self.sessions, Settings(), lambda: datetime.now(UTC))
-        self.postgres = PostgresCapture(shop, self.warehouse)
+        self.postgres = PostgresCapture(shop, Warehouse.at(self.warehouse))
 
     def add(self, wish: CaptureWish) -> None:
         """Capture the table and copy it by Spark."""

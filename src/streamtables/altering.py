@@ -6,7 +6,6 @@ Whatever a change does to other tables is found out before anything is stored, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 from streamtables.catalog import Catalog
@@ -19,6 +18,7 @@ from streamtables.compiler.backend.statement import view_name
 from streamtables.compiler.types import SqlType
 from streamtables.engine.reading_sql import spark_reads
 from streamtables.engine.removal import remove_own_table
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import CommitConflictError
 from streamtables.refresh.altering.staging import AlterPlan, Staging
 from streamtables.refresh.crossings import record_crossings
@@ -35,7 +35,7 @@ T = TypeVar("T")
 class Altering:
     """The methods of an open warehouse that alter stream tables."""
 
-    warehouse: Path
+    place: Warehouse
     _catalog: Catalog
     _around: Surroundings
 
@@ -79,7 +79,7 @@ class Altering:
         return _named(stored, name)
 
     def _new_location(self, name: str) -> str:
-        return str(self.warehouse.absolute() / "tables" / f"{name}-{new_id()[:8]}")
+        return self.place.inside("tables", f"{name}-{new_id()[:8]}")
 
     def _staging(self, snapshot: CatalogSnapshot) -> Staging:
         return Staging(snapshot, self._around.clock(), self._spark_reads)
@@ -116,7 +116,7 @@ class Altering:
             if (plan := work.plans.get(table.id)) is not None:
                 self._tell_crossings(table, plan)
         for table in stored.gone:
-            remove_own_table(table.location, self.warehouse)
+            remove_own_table(table.location, self.place)
         if stored.gone:
             self._around.plans.forget(table.id for table in stored.gone)
 

@@ -32,6 +32,7 @@ from streamtables.engine.removal import remove_own_table
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings, spark_settings_in
 from streamtables.engine.spark_views import find_view
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
@@ -83,6 +84,17 @@ if TYPE_CHECKING:
 Clock = Callable[[], datetime]
 
 
+def _catalog_in(place: Warehouse) -> str:
+    """Return where the catalog is when none is named."""
+    if place.uri is not None:
+        raise ConfigError(
+            f'the warehouse "{place.shown}" needs a catalog that is named',
+            detail="A store cannot hold the file of a catalog, and all who use it share one.",
+            hint='Name a database: catalog="postgresql://…", or a file on a disk of this machine.',
+        )
+    return str(default_location(place.home))
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -116,29 +128,34 @@ class StreamTables(
         settings: Settings | None = None,
         clock: Clock = _utc_now,
     ) -> None:
-        self.warehouse = Path(warehouse)
-        self.settings = settings or load_settings(self.warehouse)
-        self._catalog = Catalog.open(catalog or default_location(self.warehouse))
+        self.place = Warehouse.at(warehouse)
+        self.settings = settings or load_settings(self.place.uri or self.place.home)
+        self._catalog = Catalog.open(catalog or _catalog_in(self.place))
         observer = Observer.of(self.settings)
         self._catalog.heard = observer.happened
         sessions = SparkSessions(
             _spark_settings(self.settings), spark=spark, zone=self._catalog.time_zone
         )
         self._around = Surroundings(
+            warehouse=self.place,
             catalog=self._catalog,
             sessions=sessions,
             settings=self.settings,
             clock=clock,
             watch=DeltaWatch(sessions),
             postgres=PostgresCapture(
-                Workshop(self._catalog, sessions, self.settings, clock, observer), self.warehouse
+                Workshop(self._catalog, sessions, self.settings, clock, observer), self.place
             ),
             plans=Plans.of(self._catalog, self.settings),
             observer=observer,
-            staging=str(self.warehouse / "_streamtables" / "staging"),
         )
-        self._scheduler = Scheduler(self._around, self.warehouse)
+        self._scheduler = Scheduler(self._around)
         recover(self._around)
+
+    @property
+    def warehouse(self) -> Path:
+        """The folder of this machine that the warehouse is, or that stands for one in a store."""
+        return self.place.home
 
     def __enter__(self) -> Self:
         return self
@@ -328,7 +345,7 @@ class StreamTables(
             raise
         dropped = self._catalog.drop_stream_table(table.id, cascade=cascade)
         for item in dropped:
-            remove_own_table(item.location, self.warehouse)
+            remove_own_table(item.location, self.place)
         self._around.plans.forget(item.id for item in dropped)
         return list(dropped)
 

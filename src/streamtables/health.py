@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from streamtables.catalog import Catalog
+from streamtables.engine.warehouses import Warehouse
 from streamtables.refresh.health import HealthFinding, health_findings
 from streamtables.refresh.surroundings import Surroundings
 
@@ -12,7 +11,7 @@ from streamtables.refresh.surroundings import Surroundings
 class Health:
     """The methods of an open warehouse that are about its health."""
 
-    warehouse: Path
+    place: Warehouse
     _catalog: Catalog
     _around: Surroundings
 
@@ -22,4 +21,4 @@ class Health:
         Looked at are states and failures of tables, their logs against the catalog, the history
         that their next refresh needs, captured servers, folders that nothing defines, and the disk.
         """
-        return health_findings(self._around, self.warehouse, self._catalog.snapshot())
+        return health_findings(self._around, self._catalog.snapshot())

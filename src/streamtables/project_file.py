@@ -68,7 +68,7 @@ class Project:
         text = resolve_secret(environment.warehouse)
         return text if "://" in text else str(self.folder / Path(text).expanduser())
 
-    def settings_at(self, warehouse: Path | None) -> dict[str, object]:
+    def settings_at(self, warehouse: Path | str | None) -> dict[str, object]:
         """Return the project's settings, with those of the environment that lives there."""
         found = dict(self.settings)
         for environment in self.environments.values():
@@ -76,12 +76,14 @@ class Project:
                 found |= environment.settings
         return found
 
-    def _lives_at(self, environment: Environment, warehouse: Path) -> bool:
+    def _lives_at(self, environment: Environment, warehouse: Path | str) -> bool:
         try:
             place = self.warehouse_of(environment)
         except ConfigError:
             # The variable of another environment need not be set here.
             return False
+        if isinstance(warehouse, str) or "://" in place:
+            return place.rstrip("/") == str(warehouse)
         return Path(place).resolve() == warehouse.resolve()
 
 

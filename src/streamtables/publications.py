@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from streamtables.catalog import Catalog, new_id
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.names import check_name
 from streamtables.catalog.publication_models import Publication, Subscriber
 from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import (
     ConfigError,
     HistoryGoneError,
@@ -68,7 +68,7 @@ class PublicationStatus:
 class Publishing:
     """The methods of an open warehouse that are about publications."""
 
-    warehouse: Path
+    place: Warehouse
     _catalog: Catalog
     _around: Surroundings
 
@@ -150,7 +150,7 @@ class Publishing:
         if after is not None:
             taker = resumed_at(taker, after, found)
         window = window_of(found, taker, limit)
-        return changes_of(found, window, self._around, self.warehouse)
+        return changes_of(found, window, self._around)
 
     def acknowledge(
         self, publication: str, subscriber: str, version: int, *, incarnation: str | None = None
@@ -173,7 +173,7 @@ class Publishing:
 
     def push(self, publication: str | None = None) -> list[Pushed]:
         """Push to all who are pushed to, of one publication or of all, without waiting."""
-        attendance = Attendance(self._around, self.warehouse)
+        attendance = Attendance(self._around)
         pushed = attendance.push(publication, None)
         attendance.judge()
         return pushed

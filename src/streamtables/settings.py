@@ -27,6 +27,7 @@ _OTHER_VARIABLES = frozenset(
     {
         "STREAMTABLES_SKIP_JAVA",
         "STREAMTABLES_WAREHOUSE",
+        "STREAMTABLES_CATALOG",
         "STREAMTABLES_ENV",
         "STREAMTABLES_FAIL_POINT",
         "STREAMTABLES_TEST_FAULTS",
@@ -438,9 +439,12 @@ SETTINGS: Mapping[str, Setting] = {
 
 
 def load_settings(
-    warehouse: Path | None = None, *, environment: Mapping[str, str] | None = None
+    warehouse: Path | str | None = None, *, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Return the settings that hold for a warehouse: environment, then file, then defaults."""
+    """Return the settings that hold for a warehouse: environment, then file, then defaults.
+
+    A text is the URI of one that is in a store.
+    """
     given = _from_file(warehouse) | _from_environment(
         os.environ if environment is None else environment
     )
@@ -457,10 +461,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     return found
 
 
-def _from_file(warehouse: Path | None) -> dict[str, object]:
+def _from_file(warehouse: Path | str | None) -> dict[str, object]:
     from streamtables.project_file import find_project, read_toml
 
-    folders = [Path.cwd()] if warehouse is None else [warehouse, Path.cwd()]
+    folders = [warehouse, Path.cwd()] if isinstance(warehouse, Path) else [Path.cwd()]
     path = next((folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()), None)
     values = read_toml(path) if path is not None else {}
     if path is None or "environments" in values:

@@ -197,7 +197,7 @@ def test_a_changed_catalog_cannot_have_others_folders_removed(db: StreamTables, 
         "/",
         "s3://b/x",
     ):
-        assert not remove_own_table(location, db.warehouse)
+        assert not remove_own_table(location, db.place)
     assert precious.is_dir()
     assert (db.warehouse / "tables").is_dir()
 

@@ -18,6 +18,7 @@ from streamtables.catalog.models import Source
 from streamtables.engine.names import POSITION, SEQUENCE, without_ordinals
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import StreamTablesError
 from streamtables.positions import COPY, PgPosition, Sequence, Version
 from streamtables.settings import Settings
@@ -89,7 +90,7 @@ class Chain:
         shop = Workshop(
             self.catalog, sessions, settings or settings_with(), lambda: datetime.now(UTC)
         )
-        self.capture = PostgresCapture(shop, warehouse, copied_by_deltalake)
+        self.capture = PostgresCapture(shop, Warehouse.at(warehouse), copied_by_deltalake)
 
     def __enter__(self) -> Chain:
         return self

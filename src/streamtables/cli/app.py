@@ -207,6 +207,7 @@ def _before_the_command(
         str | None,
         typer.Option(
             "--catalog",
+            envvar="STREAMTABLES_CATALOG",
             help="URL of the catalog's database; inside the warehouse when not given.",
             show_default=False,
         ),
@@ -227,4 +228,5 @@ def _before_the_command(
     if invocation.insists and given_by_variable(context, "warehouse"):
         # An environment that is named here and now says more than a variable that was once set.
         invocation.warehouse = None
-    invocation.catalog = catalog
+    stale = invocation.insists and given_by_variable(context, "catalog")
+    invocation.catalog = None if stale else catalog

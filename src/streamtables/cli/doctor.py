@@ -39,13 +39,17 @@ def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Fetch the jars when they are missing.")
     ] = False,
+    s3: Annotated[
+        bool,
+        typer.Option("--s3", help="Look for the jars that tables on S3 need, too."),
+    ] = False,
     warehouse: Warehouse = None,
     as_json: AsJson = False,
 ) -> None:
     """Check Python, Java, jars, packages, folder rights and catalog."""
     with working("looking round"):
         place, catalog = chosen_warehouse(context, warehouse), chosen_catalog(context, warehouse)
-        findings = list(_examine(context, place, catalog, fix=fix))
+        findings = list(_examine(context, place, catalog, fix=fix, s3=s3))
     if as_json:
         show_json([pick(finding, "name", "state", "detail", "hint") for finding in findings])
     else:
@@ -55,12 +59,12 @@ def doctor(
 
 
 def _examine(
-    context: typer.Context, warehouse: str, catalog: str | None, *, fix: bool
+    context: typer.Context, warehouse: str, catalog: str | None, *, fix: bool, s3: bool
 ) -> Iterator[Finding]:
     yield find_python()
     yield find_java()
     yield from find_packages()
-    yield _settings_and_jars(warehouse, fix=fix)
+    yield from _settings_and_jars(warehouse, fix=fix, s3=s3 or warehouse.startswith("s3"))
     yield find_folder_rights(warehouse)
     invocation = invocation_of(context)
 
@@ -72,17 +76,24 @@ def _examine(
     yield from find_captures(warehouse, connect)
 
 
-def _settings_and_jars(warehouse: str, *, fix: bool) -> Finding:
-    from streamtables.engine.jars import present, resolve
+def _settings_and_jars(warehouse: str, *, fix: bool, s3: bool) -> Iterator[Finding]:
+    from streamtables.engine import jars
     from streamtables.settings import load_settings
 
+    remote = "://" in warehouse and not warehouse.startswith("file:")
     try:
-        folder: Path = load_settings(local_folder(warehouse)).jars_dir
-        if fix and not present(folder):
-            resolve(folder)
-        return find_jars(folder, present=present)
+        folder: Path = load_settings(warehouse if remote else local_folder(warehouse)).jars_dir
+        if fix and not jars.present(folder):
+            jars.resolve(folder)
+        yield find_jars("jars", folder, there=bool(jars.present(folder)))
+        if s3:
+            inner = jars.s3_folder(folder)
+            if fix and not jars.present(inner, jars.S3):
+                jars.resolve(inner, jars.S3)
+            there = bool(jars.present(inner, jars.S3))
+            yield find_jars("jars for S3", inner, there=there, option=" --s3")
     except StreamTablesError as exc:
-        return Finding("jars", "fault", f"error[{exc.code}]: {exc.message}", exc.hint)
+        yield Finding("jars", "fault", f"error[{exc.code}]: {exc.message}", exc.hint)
 
 
 def _show(findings: Sequence[Finding]) -> None:

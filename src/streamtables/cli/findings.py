@@ -95,13 +95,12 @@ def find_package(name: str, module: str, package: str, *, needed: bool = True) -
         return Finding(name, "fault", str(exc), f"Install it: pip install {package}.")
 
 
-def find_jars(folder: Path, *, present: Callable[[Path], object]) -> Finding:
-    """Look for the resolved jars."""
-    if present(folder):
-        return Finding("jars", "ok", str(folder))
-    return Finding(
-        "jars", "fault", f"not in {folder}", "Fetch them once: streamtables doctor --fix."
-    )
+def find_jars(name: str, folder: Path, *, there: bool, option: str = "") -> Finding:
+    """Say whether the resolved jars are in their folder."""
+    if there:
+        return Finding(name, "ok", str(folder))
+    cure = f"Fetch them once: streamtables doctor --fix{option}."
+    return Finding(name, "fault", f"not in {folder}", cure)
 
 
 def find_folder_rights(warehouse: str) -> Finding:

@@ -7,11 +7,9 @@ folder first and read from there, so that no answer is ever held as a whole.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -25,7 +23,8 @@ from streamtables.engine.names import RESERVED_PREFIX, WEIGHT
 from streamtables.engine.outcomes import NotSmall, TooLarge
 from streamtables.engine.small_commit import SmallHandle, first_line
 from streamtables.engine.spark_errors import spark_border
-from streamtables.errors import EnvironmentFaultError
+from streamtables.engine.stores import remove_tree
+from streamtables.errors import EnvironmentFaultError, StreamTablesError
 from streamtables.positions import Version
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def changes_in(
     sessions: SparkSessions,
     *,
     rows_max: int,
-    spool: Path,
+    spool: str,
 ) -> Iterator[pa.RecordBatch]:
     """Give the net changes of the visible columns in (after, upto].
 
@@ -122,21 +121,22 @@ def _spooled(
     sessions: SparkSessions,
     columns: Sequence[str],
     wanted: pa.Schema,
-    spool: Path,
+    spool: str,
 ) -> Iterator[pa.RecordBatch]:
-    folder = spool / str(uuid4())
+    folder = f"{spool}/{uuid4()}"
     try:
         with sessions.lease("bulk", tag="published changes") as spark, spark_border():
             rows = read_spark(spark, location, after, upto, columns)
-            rows.write.format("delta").save(str(folder))
+            rows.write.format("delta").save(folder)
         with _border():
-            handle = SmallHandle.open(str(folder), 0)
+            handle = SmallHandle.open(folder, 0)
             reader = pa.RecordBatchReader.from_stream(handle.table.scan())
             for batch in reader:
                 table = pa.Table.from_batches([batch], reader.schema)
                 yield from _bounded(for_spark(table), wanted)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(StreamTablesError, OSError):
+            remove_tree(folder)
 
 
 @contextmanager

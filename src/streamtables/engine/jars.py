@@ -1,4 +1,4 @@
-"""The jars that Spark needs for Delta and PostgreSQL, resolved once into a local folder.
+"""The jars that Spark needs for Delta, PostgreSQL and S3, resolved once into a local folder.
 
 Spark's own resolver fetches them, in a short-lived child process whose output nobody sees; where
 it fetches from is the machine's business.  Sessions then start from the folder, with no resolver.
@@ -12,15 +12,50 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from streamtables.errors import EnvironmentFaultError
 
-REQUIRED = ("io.delta:delta-spark_4.2_2.13:4.4.0", "org.postgresql:postgresql:42.7.8")
+_SDK = "2.35.4"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Packages that are fetched together, and the jars of theirs that Spark does not have."""
+
+    shown: str
+    packages: tuple[str, ...]
+    kept: tuple[str, ...]
+    """What the names of the jars begin with; all else is part of Spark already."""
+    excludes: tuple[str, ...] = ()
+
+
+REQUIRED = Bundle(
+    "Delta Lake",
+    ("io.delta:delta-spark_4.2_2.13:4.4.0", "org.postgresql:postgresql:42.7.8"),
+    ("io.delta_", "org.postgresql_"),
+)
+# Hadoop asks for all of Amazon's services in one jar of 600 MB; the few that it uses are 12 MB.
+S3 = Bundle(
+    "S3",
+    (
+        "org.apache.hadoop:hadoop-aws:3.5.0",
+        *(
+            f"software.amazon.awssdk:{part}:{_SDK}"
+            for part in ("s3-transfer-manager", "sts", "apache-client")
+        ),
+    ),
+    ("org.apache.hadoop_hadoop-aws", "software.amazon", "org.reactivestreams_", "org.wildfly."),
+    (
+        "software.amazon.awssdk:bundle",
+        *(f"org.apache.hadoop:hadoop-{part}" for part in ("common", "client-api")),
+        "org.apache.hadoop:hadoop-client-runtime",
+    ),
+)
 
 _MANIFEST = "manifest.json"
-# Everything else that these packages ask for is part of Spark already.
-_KEPT_PREFIXES = ("io.delta_", "org.postgresql_")
+_S3_FOLDER = "s3"
 _SECONDS_MAX = 900
 _RESOLVE = """
 import sys
@@ -29,6 +64,7 @@ builder = SparkSession.builder.master("local[1]").appName("streamtables-setup")
 settings = {
     "spark.jars.packages": sys.argv[1],
     "spark.jars.ivy": sys.argv[2],
+    "spark.jars.excludes": sys.argv[3],
     "spark.ui.enabled": "false",
     "spark.sql.warehouse.dir": sys.argv[2] + "/warehouse",
 }
@@ -38,7 +74,12 @@ builder.getOrCreate().stop()
 """
 
 
-def present(folder: Path) -> tuple[Path, ...] | None:
+def s3_folder(folder: Path) -> Path:
+    """Return where the jars for S3 are, beside the others."""
+    return folder / _S3_FOLDER
+
+
+def present(folder: Path, bundle: Bundle = REQUIRED) -> tuple[Path, ...] | None:
     """Return the jars in the folder; None when they are missing, partial or of other versions."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
@@ -47,7 +88,9 @@ def present(folder: Path) -> tuple[Path, ...] | None:
     sizes: dict[str, int] = manifest.get("jars", {})
     paths = tuple(folder / name for name in sorted(sizes))
     complete = all(path.is_file() and path.stat().st_size == sizes[path.name] for path in paths)
-    return paths if complete and paths and manifest.get("packages") == list(REQUIRED) else None
+    return (
+        paths if complete and paths and manifest.get("packages") == list(bundle.packages) else None
+    )
 
 
 def usable(folder: Path) -> tuple[Path, ...]:
@@ -60,31 +103,32 @@ def usable(folder: Path) -> tuple[Path, ...]:
     )
 
 
-def resolve(folder: Path) -> tuple[Path, ...]:
+def resolve(folder: Path, bundle: Bundle = REQUIRED) -> tuple[Path, ...]:
     """Fetch the jars into the folder unless they are there; return their paths."""
-    if (found := present(folder)) is not None:
+    if (found := present(folder, bundle)) is not None:
         return found
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="streamtables-jars-") as scratch:
-        _run_resolver(Path(scratch))
+        _run_resolver(Path(scratch), bundle)
         fetched = sorted((Path(scratch) / "jars").glob("*.jar"))
-        kept = [path for path in fetched if path.name.startswith(_KEPT_PREFIXES)]
+        kept = [path for path in fetched if path.name.startswith(bundle.kept)]
         for path in kept:
             _place(path, folder / path.name)
-        _write_manifest(folder, kept)
-    return usable(folder)
+        _write_manifest(folder, kept, bundle)
+    return present(folder, bundle) or ()
 
 
-def _run_resolver(scratch: Path) -> None:
-    command = [sys.executable, "-c", _RESOLVE, ",".join(REQUIRED), str(scratch)]
+def _run_resolver(scratch: Path, bundle: Bundle) -> None:
+    named, left = ",".join(bundle.packages), ",".join(bundle.excludes)
+    command = [sys.executable, "-c", _RESOLVE, named, str(scratch), left]
     try:
         done = subprocess.run(  # a fixed program with our own arguments, no shell
             command, capture_output=True, text=True, timeout=_SECONDS_MAX, cwd=scratch, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise _cannot_resolve("The resolver did not finish in time.") from error
+        raise _cannot_resolve(bundle, "The resolver did not finish in time.") from error
     if done.returncode != 0:
-        raise _cannot_resolve(_reason(done.stderr))
+        raise _cannot_resolve(bundle, _reason(done.stderr))
 
 
 def _reason(output: str) -> str:
@@ -93,9 +137,9 @@ def _reason(output: str) -> str:
     return (lines[0] if lines else "Spark's resolver failed")[:300]
 
 
-def _cannot_resolve(reason: str) -> EnvironmentFaultError:
+def _cannot_resolve(bundle: Bundle, reason: str) -> EnvironmentFaultError:
     return EnvironmentFaultError(
-        "the jars of Delta Lake cannot be fetched",
+        f"the jars of {bundle.shown} cannot be fetched",
         detail=reason,
         hint="Check Java 17 and the network, or copy the jars into the folder by hand.",
     )
@@ -108,10 +152,10 @@ def _place(source: Path, target: Path) -> None:
     unfinished.replace(target)
 
 
-def _write_manifest(folder: Path, jars: list[Path]) -> None:
+def _write_manifest(folder: Path, jars: list[Path], bundle: Bundle) -> None:
     # Last, and by rename: a folder without it counts as not resolved.
     manifest = {
-        "packages": list(REQUIRED),
+        "packages": list(bundle.packages),
         "jars": {path.name: path.stat().st_size for path in jars},
     }
     unfinished = folder / f".{_MANIFEST}.{os.getpid()}"

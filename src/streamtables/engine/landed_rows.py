@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from streamtables.engine.log_files import local_path
+from streamtables.engine.stores import local_path, open_store
+from streamtables.errors import StreamTablesError
 
 if TYPE_CHECKING:
     from pyarrow import fs
@@ -43,10 +44,9 @@ def _opened(location: str) -> tuple[fs.FileSystem, str] | None:
     if path is not None:
         return fs.LocalFileSystem(), str(path)
     try:
-        system, root = fs.FileSystem.from_uri(location)
-    except (ValueError, OSError):
+        return open_store(location)
+    except StreamTablesError:
         return None
-    return system, root
 
 
 def _data_files(system: fs.FileSystem, root: str) -> list[str]:

@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlparse
+from typing import Protocol
 
-from streamtables.errors import EnvironmentFaultError, SourceUnusableError, TransientError
-
-if TYPE_CHECKING:
-    from pyarrow import fs
+from streamtables.engine.stores import (
+    local_path,
+    not_a_location,
+    open_store,
+    storage_away,
+    unreadable,
+)
 
 _FOLDER = "_delta_log"
 
@@ -44,53 +46,12 @@ class LogFiles(Protocol):
         """Return the names of all files."""
 
 
-def local_path(location: str | os.PathLike[str]) -> Path | None:
-    """Return the path of a local location; None for one behind another scheme."""
-    text = os.fspath(location)
-    parsed = urlparse(text)
-    if parsed.scheme == "file":
-        return Path(unquote(parsed.path))
-    # A one-letter scheme is a drive letter.
-    return Path(text) if len(parsed.scheme) <= 1 else None
-
-
 def open_log_files(location: str) -> LogFiles:
     """Return the log files of the table at `location`."""
     if "\0" in location:
-        raise _not_a_location(location, "It has a zero byte")
+        raise not_a_location(location, "It has a zero byte")
     path = local_path(location)
     return RemoteLogFiles(location) if path is None else LocalLogFiles(path / _FOLDER)
-
-
-def _not_a_location(location: str, reason: str) -> SourceUnusableError:
-    # An address may hold a key; of one that cannot be read only the kind is told.
-    kind = location.partition("://")[0] if "://" in location else "path"
-    return SourceUnusableError(
-        f'a location of the kind "{kind[:20]}" cannot be opened',
-        detail=f"{reason}.",
-        hint="Give a folder, or the URI of a storage such as s3://bucket/folder.",
-    )
-
-
-def _unreadable(folder: str, error: OSError) -> EnvironmentFaultError:
-    """Return what it means that the machine cannot read a log on its own disk."""
-    return EnvironmentFaultError(
-        f'the log in "{folder}" cannot be read',
-        detail=f"The system says: {error.strerror or type(error).__name__}.",
-        hint="Give the right to read it, or bring the disk back; it is tried again by itself.",
-    )
-
-
-def _storage_away(location: str, error: OSError) -> TransientError:
-    """Return what it means that a storage gives no answer, or refuses one."""
-    address = urlparse(location)
-    # Before the host and after the path of an address there may be keys.
-    place = f"{address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
-    return TransientError(
-        f'the log of "{place}" cannot be read',
-        detail=f"{type(error).__name__}: the storage gave no answer, or refused one.",
-        hint="See that it can be reached, and that it may be read; it is tried again by itself.",
-    )
 
 
 class LocalLogFiles:
@@ -106,7 +67,7 @@ class LocalLogFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise _unreadable(self._folder, error) from error
+            raise unreadable(self._folder, error) from error
         return FileFacts(found.st_size, found.st_mtime_ns, found.st_ino)
 
     def read(self, name: str) -> bytes | None:
@@ -117,7 +78,7 @@ class LocalLogFiles:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise _unreadable(self._folder, error) from error
+            raise unreadable(self._folder, error) from error
 
     def names(self) -> Iterable[str]:
         """Return the names of all files."""
@@ -126,25 +87,15 @@ class LocalLogFiles:
         except (FileNotFoundError, NotADirectoryError):
             return ()
         except OSError as error:
-            raise _unreadable(self._folder, error) from error
+            raise unreadable(self._folder, error) from error
 
 
 class RemoteLogFiles:
     """A log folder behind a URI, through pyarrow's file systems."""
 
     def __init__(self, location: str) -> None:
-        from pyarrow import fs
-
-        self._system: fs.FileSystem
-        try:
-            self._system, root = fs.FileSystem.from_uri(location)
-        except ValueError as error:
-            raise _not_a_location(
-                location, "No storage is known that has such addresses"
-            ) from error
-        except OSError as error:
-            raise _storage_away(location, error) from error
-        self._folder = f"{root.rstrip('/')}/{_FOLDER}"
+        self._system, root = open_store(location)
+        self._folder = f"{root}/{_FOLDER}"
         self._location = location
 
     def facts(self, name: str) -> FileFacts | None:
@@ -154,7 +105,7 @@ class RemoteLogFiles:
         try:
             info = self._system.get_file_info(f"{self._folder}/{name}")
         except OSError as error:
-            raise _storage_away(self._location, error) from error
+            raise storage_away(self._location, error) from error
         if info.type == fs.FileType.NotFound:
             return None
         return FileFacts(info.size or 0, info.mtime_ns or 0)
@@ -167,7 +118,7 @@ class RemoteLogFiles:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _storage_away(self._location, error) from error
+            raise storage_away(self._location, error) from error
 
     def names(self) -> Iterable[str]:
         """Return the names of all files."""
@@ -177,4 +128,4 @@ class RemoteLogFiles:
         try:
             return [info.base_name for info in self._system.get_file_info(selector)]
         except OSError as error:
-            raise _storage_away(self._location, error) from error
+            raise storage_away(self._location, error) from error

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
-from streamtables.engine.log_files import local_path
+from streamtables.engine.stores import remove_tree
+from streamtables.engine.warehouses import Warehouse
 
 
-def remove_own_table(location: str, warehouse: Path) -> bool:
+def remove_own_table(location: str, warehouse: Warehouse) -> bool:
     """Delete a table's folder; only one that lies in the warehouse, as all of ours do."""
-    folder = local_path(location)
-    if folder is None or not folder.is_dir():
-        return False
-    own = {(warehouse.absolute() / name).resolve() for name in ("tables", "mirrors")}
-    if not own & set(folder.resolve().parents):
-        return False
-    shutil.rmtree(folder)
-    return True
+    return warehouse.owns(location) and remove_tree(location)

@@ -156,10 +156,28 @@ def _resolved(extra: Mapping[str, str]) -> dict[str, str]:
     return {name: resolve_secret(value) for name, value in extra.items()}
 
 
+def _s3_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what has Hadoop find a store where deltalake and pyarrow find it.
+
+    Keys are read from the environment by all three; here they would show.
+    """
+    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    found = {"spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
+    if endpoint:
+        found["spark.hadoop.fs.s3a.endpoint"] = endpoint
+        found["spark.hadoop.fs.s3a.path.style.access"] = "true"
+    if region:
+        found["spark.hadoop.fs.s3a.endpoint.region"] = region
+    return found
+
+
 def _start_settings(settings: SparkSettings) -> dict[str, str]:
+    s3 = jars.present(jars.s3_folder(settings.jars_dir), jars.S3) or ()
     scratch = Path(tempfile.gettempdir()) / f"streamtables-spark-{os.getpid()}"
     return {
-        "spark.jars": ",".join(map(str, jars.usable(settings.jars_dir))),
+        "spark.jars": ",".join(map(str, (*jars.usable(settings.jars_dir), *s3))),
+        **(_s3_settings(os.environ) if s3 else {}),
         "spark.driver.memory": settings.driver_memory,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

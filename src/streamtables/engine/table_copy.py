@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from streamtables.engine.log_files import local_path
 from streamtables.engine.outcomes import NotSmall
 from streamtables.engine.small_commit import SmallHandle, first_line
+from streamtables.engine.stores import local_path
 from streamtables.errors import ConfigError, EnvironmentFaultError
 from streamtables.positions import Version
 

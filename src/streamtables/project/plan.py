@@ -81,9 +81,9 @@ def plan_project(
     prune: bool,
 ) -> ProjectPlan:
     """Compare a project with a warehouse; nothing changes."""
-    there = Warehouse(definitions, captures, read_record(db.warehouse))
+    there = Warehouse(definitions, captures, read_record(db.place))
     project, environment = wanted.project.name, wanted.environment.name
-    there.record.refuse_another(project, environment, db.warehouse)
+    there.record.refuse_another(project, environment, db.place)
     sources = tuple(source_step(source, there) for source in wanted.sources)
     asked = statement_steps(definitions, wanted.statements, prune=prune)
     gone = [step for step in asked if step.action == "drop"]
@@ -119,7 +119,7 @@ def apply_project(db: StreamTables, plan: ProjectPlan) -> ProjectPlan:
             detail=f"{blocked[0].details}.",
             hint="Drop its readers first, give the new place another name, or correct the file.",
         )
-    record = read_record(db.warehouse)
+    record = read_record(db.place)
     record.project = plan.definitions.project.name
     record.environment = plan.environment
     try:
@@ -131,7 +131,7 @@ def apply_project(db: StreamTables, plan: ProjectPlan) -> ProjectPlan:
         for step in ready:
             _note(record, step)
     finally:
-        write_record(db.warehouse, record)
+        write_record(db.place, record)
     return plan
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.publication_models import Publication, Subscriber
@@ -25,11 +24,10 @@ class Attendance:
     """Does for all publications what it is time for."""
 
     around: Surroundings
-    warehouse: Path
     delivery: Delivery = field(init=False)
 
     def __post_init__(self) -> None:
-        self.delivery = Delivery(self.around, self.warehouse)
+        self.delivery = Delivery(self.around)
 
     def attend(self) -> list[Pushed]:
         """Push to those who wait, then judge how far each subscriber is."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from streamtables.catalog.publication_models import Subscriber
 from streamtables.catalog.scheduler_models import Event
@@ -46,7 +45,6 @@ class Delivery:
     """Pushes windows until a subscriber has all, and notes how far it got."""
 
     around: Surroundings
-    warehouse: Path
     sink: SinkMaker = default_sink
 
     def push(self, found: Published, subscriber: Subscriber) -> Pushed:
@@ -63,7 +61,7 @@ class Delivery:
                     subscriber = self.around.catalog.move_subscriber(
                         subscriber, offered=window.upto
                     )
-                changes = changes_of(found, window, self.around, self.warehouse)
+                changes = changes_of(found, window, self.around)
                 rows += sink.deliver(changes)
                 windows += 1
                 subscriber = self._acknowledged(subscriber, window.incarnation, window.upto)

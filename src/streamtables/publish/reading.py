@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pyarrow as pa
 
+from streamtables.catalog.database import FOLDER_NAME
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import StreamTable
 from streamtables.catalog.publication_models import Publication, Subscriber
@@ -103,7 +103,7 @@ def window_of(found: Published, subscriber: Subscriber, limit: int) -> Window:
     return Window(found.sight.incarnation, after, upto, found.current)
 
 
-def changes_of(found: Published, window: Window, around: Surroundings, warehouse: Path) -> Changes:
+def changes_of(found: Published, window: Window, around: Surroundings) -> Changes:
     """Open the changes of a window."""
     location = found.table.location
     batches: Iterator[pa.RecordBatch] = iter(())
@@ -117,7 +117,7 @@ def changes_of(found: Published, window: Window, around: Surroundings, warehouse
             window.upto,
             around.sessions,
             rows_max=around.settings.driver_rows_max,
-            spool=warehouse.absolute() / "_streamtables" / "published",
+            spool=around.warehouse.inside(FOLDER_NAME, "published"),
         )
     seen = found.sight if window.upto == found.current else sight(location, window.upto)
     return Changes(

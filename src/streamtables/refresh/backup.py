@@ -15,6 +15,7 @@ from streamtables.catalog.upgrade import VERSIONS
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.engine.table_copy import copy_version
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import ConfigError, EnvironmentFaultError, StreamTablesError
 from streamtables.positions import Frontier, InputId, Version
 from streamtables.refresh.manifest import CATALOG, BackedUp, Manifest, digest
@@ -23,7 +24,7 @@ from streamtables.refresh.manifest import CATALOG, BackedUp, Manifest, digest
 def make_backup(
     catalog: Catalog,
     folder: Path,
-    warehouse: Path,
+    warehouse: Warehouse,
     *,
     program: str,
     now: datetime,
@@ -44,7 +45,7 @@ def make_backup(
         program=program,
         catalog_revision=VERSIONS[-1],
         catalog_sha256=digest(folder / CATALOG),
-        warehouse=str(warehouse.absolute()),
+        warehouse=warehouse.inside(),
         with_tables=with_tables,
         tables=tables,
     )
@@ -100,10 +101,10 @@ def _head(location: str) -> Version | None:
         return None
 
 
-def _copy(item: BackedUp, folder: Path, warehouse: Path, snapshot: CatalogSnapshot) -> None:
+def _copy(item: BackedUp, folder: Path, warehouse: Warehouse, snapshot: CatalogSnapshot) -> None:
     if item.kind == "source" or item.version is None:
         return
-    inside = relative_to(item.location, warehouse)
+    inside = None if warehouse.uri else relative_to(item.location, warehouse.home)
     if inside is None:
         raise ConfigError(
             f'the table "{item.name}" is not in the warehouse, but at "{item.location}"',

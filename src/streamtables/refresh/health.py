@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from shlex import quote
 from typing import Literal
 
@@ -17,6 +16,8 @@ from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import RefreshRecord, Source, StreamTable
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.log_facts import facts_of
+from streamtables.engine.stores import folders_in
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import HistoryGoneError, StreamTablesError
 from streamtables.positions import InputId, Standing, Tampered, Version, classify_log
 from streamtables.refresh.surroundings import Surroundings
@@ -41,9 +42,7 @@ class HealthFinding:
     action: str
 
 
-def health_findings(
-    around: Surroundings, warehouse: Path, snapshot: CatalogSnapshot
-) -> list[HealthFinding]:
+def health_findings(around: Surroundings, snapshot: CatalogSnapshot) -> list[HealthFinding]:
     """Return everything that was found, the worst first."""
     last = around.catalog.last_refreshes()
     found = [
@@ -53,8 +52,8 @@ def health_findings(
     ]
     found += [item for source in snapshot.sources.values() for item in _of_source(source)]
     found += _of_servers(around)
-    found += _of_folders(warehouse, snapshot)
-    found += _of_disk(warehouse)
+    found += _of_folders(around.warehouse, snapshot)
+    found += _of_disk(around.warehouse)
     return sorted(found, key=lambda item: (SEVERITIES.index(item.severity), item.subject))
 
 
@@ -153,23 +152,25 @@ def _of_servers(around: Surroundings) -> Iterator[HealthFinding]:
         yield HealthFinding(severity, "capture", item.server, item.detail, item.hint)
 
 
-def _of_folders(warehouse: Path, snapshot: CatalogSnapshot) -> Iterator[HealthFinding]:
+def _of_folders(warehouse: Warehouse, snapshot: CatalogSnapshot) -> Iterator[HealthFinding]:
     """Find tables in the warehouse that nothing defines any more."""
-    folder = warehouse.absolute() / "tables"
     known = {item.location for item in snapshot.stream_tables.values()}
     known |= {item.location for item in snapshot.sources.values()}
-    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if place.is_dir() and str(place) not in known:
+    for name in folders_in(warehouse.inside("tables")):
+        place = warehouse.inside("tables", name)
+        if place not in known:
             text = "no stream table or source stands for this folder"
-            action = f"Remove it if nobody reads it: rm -r {quote(str(place))}"
-            yield HealthFinding("warning", "orphan", f"tables/{place.name}", text, action)
+            by_hand = f"rm -r {quote(place)}" if warehouse.uri is None else place
+            action = f"Remove it if nobody reads it: {by_hand}"
+            yield HealthFinding("warning", "orphan", f"tables/{name}", text, action)
 
 
-def _of_disk(warehouse: Path) -> Iterator[HealthFinding]:
+def _of_disk(warehouse: Warehouse) -> Iterator[HealthFinding]:
+    if warehouse.uri is not None:
+        return
     try:
-        total, _, free = shutil.disk_usage(warehouse)
+        total, _, free = shutil.disk_usage(warehouse.home)
     except OSError:
-        # A warehouse that is no folder of this machine has no disk to ask.
         return
     if free < _FEW_BYTES or free < _LITTLE_SHARE * total:
         severity: Severity = "error" if free < _FEW_BYTES else "warning"

@@ -8,11 +8,14 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from time import sleep
 
+from streamtables.catalog.database import FOLDER_NAME
 from streamtables.catalog.store import Catalog
 from streamtables.compiler.maintenance import Limits
 from streamtables.engine.session import SparkSessions
+from streamtables.engine.warehouses import Warehouse
 from streamtables.observe.observer import Observer
 from streamtables.refresh.cancelling import CancelWatch
 from streamtables.refresh.costs import CostBook
@@ -35,8 +38,9 @@ def this_process() -> str:
 
 @dataclass
 class Surroundings:
-    """The catalog, the engine, the settings and the clock."""
+    """The warehouse, its catalog, the engine, the settings and the clock."""
 
+    warehouse: Warehouse
     catalog: Catalog
     sessions: SparkSessions
     settings: Settings
@@ -50,8 +54,6 @@ class Surroundings:
     writes: PastBook[Written] = field(init=False)
     upkeep: Upkeep = field(init=False)
     cancels: CancelWatch = field(init=False)
-    staging: str = ""
-    """The folder in which a written batch rests, where it does."""
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
@@ -62,6 +64,11 @@ class Surroundings:
         self.upkeep = Upkeep(
             self.settings, self.catalog.subscribed_versions, self.catalog.labelled_versions
         )
+
+    @property
+    def staging(self) -> Path:
+        """The folder in which a written batch rests, where it does."""
+        return self.warehouse.home / FOLDER_NAME / "staging"
 
     @property
     def limits(self) -> Limits:

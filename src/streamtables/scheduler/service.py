@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from streamtables.catalog.models import Options
 from streamtables.observe import declared as metric
@@ -29,11 +28,11 @@ from streamtables.scheduler.workers import Workers
 class Scheduler:
     """Made with its warehouse; nothing runs before it is asked."""
 
-    def __init__(self, around: Surroundings, warehouse: Path = Path()) -> None:
+    def __init__(self, around: Surroundings) -> None:
         self._around = around
         self._workers = Workers(around.settings, no_more=NoMore(around.clock))
         self._ticker = Ticker(around, self._workers)
-        self._ticker.courier = Courier(Attendance(around, warehouse).attend)
+        self._ticker.courier = Courier(Attendance(around).attend)
         self._loop = Loop(self._ticker, self._facts, no_more=self._workers.no_more)
 
     def tick(self) -> list[Refresh]:

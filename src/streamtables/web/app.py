@@ -53,7 +53,7 @@ def build_app(db: StreamTables, *, token: str, hosts: Collection[str] = LOCAL_HO
         dependencies=[Depends(_may_look)],
     )
     app.state.shared = shared
-    app.state.warehouse = db.warehouse.name
+    app.state.warehouse = db.place.name
     add_fault_handlers(app)
     for page in (overview, graph, table, sources, workers, events, sql_support):
         app.include_router(page.routes)

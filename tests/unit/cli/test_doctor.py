@@ -20,10 +20,16 @@ class FakeJars(ModuleType):
         super().__init__("streamtables.engine.jars")
         self.resolved: list[Path] = []
 
-    def present(self, folder: Path) -> bool:
+    S3 = "those for S3"
+
+    def s3_folder(self, folder: Path) -> Path:
+        return folder / "s3"
+
+    def present(self, folder: Path, bundle: str = "") -> bool:
         return folder in self.resolved
 
-    def resolve(self, folder: Path) -> None:
+    def resolve(self, folder: Path, bundle: str = "") -> None:
+        assert (bundle == self.S3) == (folder.name == "s3")
         self.resolved.append(folder)
 
 
@@ -77,6 +83,16 @@ def test_fix_resolves_the_jars_once(run, jars, java, tmp_path: Path):
         "warehouse folder": "ok",
         "catalog": "absent",
     }
+
+
+def test_jars_for_s3_are_looked_for_where_they_are_asked_for(run, jars, java, tmp_path: Path):
+    place = str(tmp_path / "shop")
+    assert "jars for S3" not in states(run("doctor", "--fix", "-w", place, "--json").json)
+    missing = run("doctor", "--s3", "-w", place)
+    assert missing.code == 1
+    assert "hint: Fetch them once: streamtables doctor --fix --s3." in missing.out
+    assert run("doctor", "--fix", "--s3", "-w", place).code == 0
+    assert jars.resolved == [tmp_path / "jars", tmp_path / "jars" / "s3"]
 
 
 def test_an_unreadable_catalog_is_a_fault(run, db, jars, java, tmp_path: Path):

@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("STREAMTABLES_WAREHOUSE", "STREAMTABLES_ENV"):
+    for name in ("STREAMTABLES_WAREHOUSE", "STREAMTABLES_ENV", "STREAMTABLES_CATALOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -85,6 +85,19 @@ def test_a_variable_names_the_warehouse_unless_an_environment_is_named(
     monkeypatch.setenv("STREAMTABLES_WAREHOUSE", str(project / "elsewhere"))
     assert cli("status", "--json").json == []
     assert len(cli("status", "--json", "--env", "prod").json) == 2
+    monkeypatch.setenv("STREAMTABLES_WAREHOUSE", str(project / "warehouse" / "prod"))
+    assert len(cli("status", "--json").json) == 2
+    monkeypatch.setenv("STREAMTABLES_CATALOG", str(project / "another.db"))
+    assert cli("status", "--json").json == []
+    assert len(cli("status", "--json", "--env", "prod").json) == 2
+
+
+def test_a_warehouse_in_a_store_without_a_catalog_is_a_wrong_request(cli: Run, here: Path):
+    result = cli("status", "-w", "s3://lake/shop")
+    assert result.code == 2
+    assert "needs a catalog that is named" in result.err
+    assert list(here.iterdir()) == []
+    assert cli("--catalog", "here.db", "status", "-w", "s3://lake/shop", "--json").json == []
 
 
 def test_environments_are_asked_for_in_projects_alone(

@@ -18,7 +18,7 @@ from streamtables.errors import (
     UnknownNameError,
 )
 from streamtables.project.plan import ProjectPlan
-from streamtables.project.record import path_in, read_record
+from streamtables.project.record import place_in, read_record
 from tests.support.delta_tables import DeltaTableFile
 from tests.unit.project.shop_project import PROJECT, definitions, shop, write
 
@@ -47,7 +47,7 @@ def test_a_project_is_applied_until_the_warehouse_agrees(db: StreamTables, tmp_p
     plan = planned(db, tmp_path)
     assert actions(plan) == [("create", "orders"), ("create", "revenue"), ("create", "big")]
     assert "kept by changes" in plan.items[1][2]
-    assert (db.sources(), db.stream_tables(), path_in(db.warehouse).exists()) == ([], [], False)
+    assert (db.sources(), db.stream_tables(), Path(place_in(db.place)).exists()) == ([], [], False)
     db.apply_project(plan)
     again = planned(db, tmp_path)
     assert {action for action, _ in actions(again)} == {"unchanged"}
@@ -255,7 +255,7 @@ def test_what_was_done_is_recorded_even_where_a_later_step_fails(
     shop(tmp_path, sources__zoo_dot_toml='postgres = "${env:SHOP_URL}"\ntable = "public.zoo"\n')
     with pytest.raises(ConfigError, match="SHOP_URL"):
         applied(db, tmp_path)
-    record = read_record(db.warehouse)
+    record = read_record(db.place)
     assert (record.project, list(record.sources), record.tables) == ("shop", ["orders"], {})
     plan = planned(db, tmp_path)
     assert actions(plan) == [("unchanged", "orders"), ("create", "zoo"), ("create", "revenue")]
@@ -290,7 +290,7 @@ def test_a_warehouse_belongs_to_one_environment(db: StreamTables, tmp_path: Path
     applied(db, tmp_path)
     with pytest.raises(ConfigError, match='environment "dev" of project "shop"'):
         db.plan_project(definitions(tmp_path, "prod"))
-    path_in(db.warehouse).write_text("[]", encoding="utf-8")
+    Path(place_in(db.place)).write_text("[]", encoding="utf-8")
     with pytest.raises(ConfigError, match="cannot read"):
         planned(db, tmp_path)
 

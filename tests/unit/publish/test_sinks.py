@@ -195,7 +195,7 @@ def test_waits_grow_and_end_at_an_hour() -> None:
 def test_a_retry_waits_for_its_time_unless_somebody_asks(hooked: Shelf, receiver: Receiver) -> None:
     receiver.refuse = 1
     hooked.append("t", (3, "c"))
-    attendance = Attendance(hooked.db._around, hooked.db.warehouse)
+    attendance = Attendance(hooked.db._around)
     assert attendance.attend()[0].error is not None
     assert attendance.attend() == []
     hooked.clock.pass_by(seconds=6)

@@ -73,7 +73,7 @@ def test_mirrors_are_pinned_by_one_drain_while_another_process_drains(tmp_path: 
             add_mirror(around.catalog, file)
         drain(around.catalog, mirrors)
         db.create("both_of", "SELECT m.id FROM m JOIN n ON m.id = n.id")
-        around.postgres = DrainedElsewhere(around.postgres.shop, tmp_path)
+        around.postgres = DrainedElsewhere(around.postgres.shop, db.place)
         watch = around.watch = Watch(around.sessions)
         watch.catalog, watch.mirrors = around.catalog, mirrors
         snapshot = around.catalog.snapshot()

@@ -64,7 +64,7 @@ def test_a_storage_that_is_away_is_a_passing_fault_and_no_key_is_told(
     monkeypatch.setattr(fs, "FileSystem", opened)
     files = RemoteLogFiles("s3://key:secret@bucket/t?token=hidden")
     for ask in (lambda: files.facts(NAME), lambda: files.read(NAME), files.names):
-        with pytest.raises(TransientError, match='"s3://bucket/t" cannot be read') as caught:
+        with pytest.raises(TransientError, match='"s3://bucket/t" cannot be reached') as caught:
             ask()
         told = f"{caught.value} {caught.value.detail} {caught.value.hint}"
         assert "secret" not in told

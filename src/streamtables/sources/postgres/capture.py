@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from psycopg import Connection
@@ -27,6 +26,7 @@ from streamtables.catalog.scheduler_models import Event
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
 from streamtables.engine.removal import remove_own_table
+from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import (
     AlreadyExistsError,
     SourceMissingError,
@@ -82,7 +82,7 @@ class PostgresCapture:
     """The captured tables of one warehouse."""
 
     shop: Workshop
-    warehouse: Path
+    warehouse: Warehouse
     copy: Callable[..., Copied] = copy_table
     _lookout: Lookout = field(default_factory=Lookout)
 
@@ -112,7 +112,7 @@ class PostgresCapture:
             mirror = Source(
                 id=source_id,
                 name=name,
-                location=str(self.warehouse.absolute() / "mirrors" / f"{name}-{source_id[:8]}"),
+                location=self.warehouse.inside("mirrors", f"{name}-{source_id[:8]}"),
                 columns=tuple(map(_column, columns)),
                 delta_table_id="",
                 added_at=self.shop.clock(),
