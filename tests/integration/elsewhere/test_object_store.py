@@ -22,7 +22,6 @@ def _followed(way: str) -> list[str]:
 
 
 @pytest.mark.spark
-@pytest.mark.apart
 def test_a_warehouse_in_a_store_lives_like_one_on_disk(tmp_path: Path) -> None:
     jars.resolve(jars.s3_folder(load_settings().jars_dir), jars.S3)
     with object_store() as found:
