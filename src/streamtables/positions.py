@@ -239,6 +239,25 @@ def _is_position(value: object) -> bool:
     return all(isinstance(part, str) for part in parts)
 
 
+_GONE = 1 << 40
+
+
+def of_gone_table(version: Version) -> Version:
+    """Return how a base frontier names a version of a table in whose place another one is now.
+
+    It is below 0, so no version of the new table is mistaken for it; two tables that had read the
+    same still have, and two that had not still have not.
+
+    >>> of_gone_table(Version(3)) < 0
+    True
+    """
+    return Version(version - _GONE)
+
+
+OF_NO_QUERY = "of no query"
+"""The query hash of rows that have to be computed anew, whatever the query of the table is."""
+
+
 @dataclass(frozen=True)
 class Standing:
     """Where a stream table stands: the last version that a refresh wrote, and what it stands for.

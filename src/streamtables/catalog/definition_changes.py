@@ -36,6 +36,7 @@ from streamtables.catalog.models import (
 )
 from streamtables.catalog.names import check_name, name_key
 from streamtables.catalog.schema import catalog_meta, dependencies, sources, stream_tables
+from streamtables.catalog.standings import stand_for_gone_table, stand_for_no_query
 from streamtables.errors import InUseError
 from streamtables.positions import InputId
 
@@ -63,19 +64,30 @@ class DefinitionChanges:
             along(connection)
         return source
 
-    def update_source(self, source: Source, *, rebuild: str, at: datetime) -> Source:
-        """Take over what a source has become, and mark its readers for a rebuild."""
+    def update_source(
+        self, source: Source, *, rebuild: str, at: datetime, made_anew: bool = False
+    ) -> Source:
+        """Take over what a source has become, and have its readers rebuilt.
+
+        One that is paused is rebuilt once it goes on.  The versions of a table that was made anew
+        count from 0 again: whoever stands on it no longer stands for one that can be read.
+        """
         with self._changing() as (connection, definitions):
             definitions.source(source.id)
             connection.execute(
                 update(sources).where(sources.c.id == source.id).values(_row(source))
             )
             for reader in definitions.direct_readers(source.id):
-                if reader.state != "paused":
+                if reader.state == "paused":
+                    stand_for_no_query(connection, reader.id)
+                else:
                     marked = dataclasses.replace(
                         reader, state="needs-rebuild", state_reason=rebuild, altered_at=at
                     )
                     _update(connection, marked)
+            if made_anew:
+                for table in definitions.dependants(source.id):
+                    stand_for_gone_table(connection, table.id, source.id)
         return source
 
     def extend_source(self, source: Source) -> Source:

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, true, update
+from sqlalchemy import Connection, Row, delete, insert, select, true, update
 
 from streamtables.catalog.database import Database
 from streamtables.catalog.models import Standing
+from streamtables.catalog.scheduler_schema import epoch_moves
 from streamtables.catalog.schema import catalog_meta, standings, stream_tables
 from streamtables.errors import NotFoundError
-from streamtables.positions import InputId
+from streamtables.positions import OF_NO_QUERY, InputId, of_gone_table
 
 # An outer join, so that the generation comes back when no table has been filled yet.
 _ALL = select(catalog_meta.c.generation.label("catalog_generation"), standings).select_from(
@@ -72,6 +73,26 @@ def move_standing(connection: Connection, table_id: InputId, standing: Standing)
     else:
         connection.execute(update(standings).where(this).values(standing_values(standing)))
     return True
+
+
+def stand_for_no_query(connection: Connection, table_id: InputId) -> None:
+    """Have a table rebuilt whenever it is refreshed next: its rows are of no query that it has."""
+    this = standings.c.stream_table_id == table_id
+    connection.execute(update(standings).where(this).values(query_hash=OF_NO_QUERY))
+
+
+def stand_for_gone_table(connection: Connection, table_id: InputId, root: InputId) -> None:
+    """Note that the version of a source that a table stands for is gone, with its table.
+
+    Past epochs would be taken for some of the table that is there now, so they are forgotten.
+    """
+    connection.execute(delete(epoch_moves).where(epoch_moves.c.stream_table_id == table_id))
+    this = standings.c.stream_table_id == table_id
+    row = connection.execute(select(standings.c.base_frontier).where(this)).first()
+    if row is not None and root in row.base_frontier:
+        gone = of_gone_table(row.base_frontier[root])
+        base = row.base_frontier.with_version(root, gone)
+        connection.execute(update(standings).where(this).values(base_frontier=base))
 
 
 def _standing(row: Row[Any]) -> Standing:

@@ -22,14 +22,13 @@ from streamtables.catalog.upgrade import open_database
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.file_trees import copy_tree, replace_tree
 from streamtables.errors import AlreadyExistsError, StreamTablesError
-from streamtables.positions import Frontier, InputId, Standing, Version
+from streamtables.positions import OF_NO_QUERY, Frontier, InputId, Standing, Version
 from streamtables.refresh.backup import relative_to
 from streamtables.refresh.manifest import CATALOG, Manifest, read_manifest
 from streamtables.refresh.restored import Judgement, judge
 
 REPLACED = "catalog.db.replaced"
 _BESIDE = "restoring-"
-_OF_NO_QUERY = "restored"
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ def _rebuild(
     """Have a table rebuilt by its next refresh; one that was stopped stays so until resumed."""
     if reader.state in ("paused", "suspended"):
         # It stands for no query that it could have, so whatever comes next is a full refresh.
-        catalog.put_standing(reader.id, replace(standing, query_hash=_OF_NO_QUERY))
+        catalog.put_standing(reader.id, replace(standing, query_hash=OF_NO_QUERY))
     elif reader.state != "damaged":
         catalog.set_state(reader.id, "needs-rebuild", reason, at=now)
 

@@ -18,6 +18,7 @@ from streamtables.errors import PausedError, StreamTablesError, TableDamagedErro
 from streamtables.fail_points import reach
 from streamtables.positions import (
     CLOCK,
+    OF_NO_QUERY,
     Frontier,
     InputId,
     Pins,
@@ -252,7 +253,12 @@ class Round:
         return TaskInput(item.id, upstream.name, upstream.location, version, item.columns)
 
     def _rebuild(self, table: StreamTable) -> str | None:
-        return table.state_reason or None if table.state == "needs-rebuild" else None
+        if table.state == "needs-rebuild":
+            return table.state_reason or None
+        standing = self.standings.get(table.id)
+        if standing is not None and standing.query_hash == OF_NO_QUERY:
+            return "a table that it reads was made anew or restored while it was stopped"
+        return None
 
     def _note(self, table: StreamTable, task: Task, result: Refresh) -> None:
         """Remember where the table stands now, for its readers."""

@@ -56,7 +56,9 @@ def take_over(source: Source, position: SourcePosition, around: Surroundings) ->
         for old in source.columns
     )
     became = replace(source, columns=columns, delta_table_id=position.description.table_id)
-    around.catalog.update_source(became, rebuild=reason, at=around.clock())
+    around.catalog.update_source(
+        became, rebuild=reason, at=around.clock(), made_anew=position.drift.recreated
+    )
     around.watch.forget(source.id)
     return True
 

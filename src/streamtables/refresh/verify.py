@@ -22,7 +22,7 @@ from streamtables.engine.programs import run_large
 from streamtables.engine.sampling import drawn, hashed_columns
 from streamtables.engine.sql_text import identifier
 from streamtables.errors import ConfigError, NotFilledError
-from streamtables.positions import CLOCK, Standing
+from streamtables.positions import CLOCK, OF_NO_QUERY, Standing
 from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.clock import clock_rows
 from streamtables.refresh.library import require_registered
@@ -59,7 +59,8 @@ def verify(
 
     Raises:
         ConfigError: the share is out of bounds.
-        NotFilledError: the rows are still those of a query that was altered since.
+        NotFilledError: the rows are still those of a query that was altered since, or of a source
+            that was made anew.
         TableDamagedError: somebody else wrote to the table, whatever the rows are now.
     """
     _check_share(share)
@@ -67,6 +68,7 @@ def verify(
     if found := reconciled(table, standing, around.catalog, around.clock()):
         standing = found.standing
     _require_settled(table, standing, snapshot)
+    _require_same_roots(table, standing, snapshot, around)
     plan = around.plans.plan(table, snapshot.definitions)
     require_registered(plan.facts, around.sessions.functions, table.name)
     with around.sessions.lease("bulk", tag=verify_tag(table.name)) as spark:
@@ -114,12 +116,35 @@ def _require_settled(table: StreamTable, standing: Standing, snapshot: CatalogSn
     standings = {**snapshot.standings, table.id: standing}
     for item in (*snapshot.definitions.ancestors(table.id), table):
         filled = standings.get(item.id)
+        if filled is not None and filled.query_hash == OF_NO_QUERY:
+            raise _made_anew(f'a table that "{item.name}" reads', table)
         if filled is not None and filled.query_hash != item.defining_query_hash:
             raise NotFilledError(
                 f'the altered query of stream table "{item.name}" has not been refreshed yet',
                 detail=f'The rows of "{table.name}" follow the query of before.',
                 hint=f'Run refresh("{table.name}") first.',
             )
+
+
+def _require_same_roots(
+    table: StreamTable, standing: Standing, snapshot: CatalogSnapshot, around: Surroundings
+) -> None:
+    """Refuse to read a version of one table as if it were that of another at the same place."""
+    for root in snapshot.definitions.roots(table.id):
+        source, version = snapshot.sources[root], standing.base_frontier[root]
+        anew = version < 0
+        if source.kind == "delta" and not anew:
+            anew = around.watch.look(source, version).drift.recreated
+        if anew:
+            raise _made_anew(f'source "{source.name}"', table)
+
+
+def _made_anew(what: str, table: StreamTable) -> NotFilledError:
+    return NotFilledError(
+        f'{what} was made anew after the last refresh of "{table.name}"',
+        detail="The rows follow a table that is gone.",
+        hint=f'Run refresh("{table.name}") first.',
+    )
 
 
 def _report(table: StreamTable, found: Verification, around: Surroundings) -> None:

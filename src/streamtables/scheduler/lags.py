@@ -100,6 +100,8 @@ class LagReader:
         if at <= consumed:
             return None
         log = DeltaLog(source.location)
+        # Of a table that is gone it is below 0; all of the new one is lacking then.
+        consumed = max(consumed, Version(-1))
         for version in range(consumed + 1, min(at, consumed + _LOOKED_AT_MOST) + 1):
             entry = log.entry(Version(version))
             # An entry that is gone was there before all that are left.

@@ -12,10 +12,12 @@ from deltalake import write_deltalake
 from streamtables.api import StreamTables
 from streamtables.errors import (
     FullForbiddenError,
+    NotFilledError,
     SchemaChangedError,
     SourceMissingError,
     SourceUnusableError,
     TableDamagedError,
+    WouldMixError,
 )
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
@@ -229,6 +231,46 @@ def test_readers_of_a_stream_table_follow_when_its_columns_get_another_type(
     write_deltalake(str(source.path), retyped, mode="overwrite", schema_mode="overwrite")
     assert [result.outcome for result in db.refresh_all()] == ["applied", "applied"]
     assert sorted(map(tuple, db.read("on_top").collect())) == [("k", 3)]
+
+
+def test_a_paused_reader_of_a_source_made_anew_is_rebuilt_once_it_goes_on(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    db.create("on_top", "SELECT a, n + 1 AS m FROM s")
+    db.create("beside", "SELECT id, b FROM t")
+    source.append((4, 5, "z"))
+    db.refresh_all()
+    for name in ("s", "on_top", "beside"):
+        assert_equal_to_query(db, name)
+    db.pause("beside")
+    shutil.rmtree(source.path)
+    # Its versions have the numbers of those that were read, and other rows.
+    anew = DeltaTableFile(source.path, COLUMNS, [(7, 1, "k"), (8, 1, "w")])
+    anew.append((9, 2, "k"))
+    with pytest.raises(NotFilledError, match='source "t" was made anew'):
+        db.verify("on_top")
+    assert "made anew" in db.refresh("s").reason.text
+    assert_equal_to_query(db, "s")
+    with pytest.raises(NotFilledError, match='source "t" was made anew'):
+        db.verify("on_top")
+    with pytest.raises(WouldMixError):
+        db.read(["s", "on_top"])
+    assert {lag.name: lag.standing for lag in db.lags()}["on_top"] == "behind"
+    db.resume("beside")
+    with pytest.raises(NotFilledError, match="made anew"):
+        db.verify("beside")
+    anew.append((10, 2, "l"))
+    again = db.refresh("beside")
+    assert (again.mode, again.outcome) == ("full", "applied")
+    assert "while it was stopped" in again.reason.text
+    db.refresh_all()
+    for name in ("s", "on_top", "beside"):
+        assert_equal_to_query(db, name)
+        assert db.verify(name).equal
+    anew.append((11, 2, "l"))
+    assert {result.mode for result in db.refresh_all()} == {"differential"}
+    for name in ("s", "on_top", "beside"):
+        assert_equal_to_query(db, name)
 
 
 def test_maintenance_of_a_source_is_no_change(db: StreamTables, source: DeltaTableFile) -> None:
