@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-connect test-cluster test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
+.PHONY: help setup demo browser test test-connect test-cluster test-dbt test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +46,11 @@ test-cluster: setup ## the core of the tests with Spark, on a standalone cluster
 	@$(PYTEST) -q -m "not long" --spark=cluster $(CORE) $(ARGS)
 	@$(PYTEST) -q tests/integration/elsewhere/test_cluster.py
 
-test-all: test test-connect test-cluster ## all of it, on every kind of Spark
+test-dbt: ## the example project of dbt, in dbt itself
+	@scripts/setup.sh dbt
+	@$(PYTEST) -q tests/integration/elsewhere/test_dbt.py $(ARGS)
+
+test-all: test test-connect test-cluster test-dbt ## all of it, on every kind of Spark, and in dbt
 
 test-long: setup ## what takes too long on Spark for every change
 	@$(PYTEST) -q -m long $(ARGS)
@@ -100,9 +104,12 @@ dist: setup ## the wheel and the source archive, and a bill of materials where c
 fuzz: setup ## try broken inputs for a while; ARGS="--minutes 30 queries" for longer, or for one kind
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
+PINNING := --universal --generate-hashes --no-emit-index-url --custom-compile-command "make constraints" --quiet
 constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
-	@uv pip compile pyproject.toml --all-extras --universal --upgrade --generate-hashes \
-	    --no-emit-index-url --custom-compile-command "make constraints" --quiet -o constraints.txt
+	@uv pip compile pyproject.toml --extra demo --extra web --extra connect --extra notebook --extra traces \
+	    --extra dev $(PINNING) --upgrade -o constraints.txt
+	@cp constraints.txt constraints-dbt.txt
+	@uv pip compile pyproject.toml --extra dbt $(PINNING) -o constraints-dbt.txt
 
 clean: ## remove what runs left behind; the virtual environment stays
 	@rm -rf build dist site warehouse spark-warehouse metastore_db derby.log .coverage htmlcov \

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "streamtables"
+SOURCE = ROOT / "src"
 
 
 def _built(folder: Path) -> tuple[Path, Path]:
@@ -28,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built: tuple[Path, Path]) -> None:
     files = {
-        str(path.relative_to(SOURCE.parent))
+        str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }

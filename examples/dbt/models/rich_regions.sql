@@ -1,0 +1,2 @@
+{{ config(schedule='calculated') }}
+select region, total from {{ ref('revenue') }} where total > 5
