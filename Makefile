@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-connect test-cluster test-dbt test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
+.PHONY: help setup demo browser test test-connect test-cluster test-dbt test-orchestrators test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,12 @@ test-dbt: ## the example project of dbt, in dbt itself
 	@scripts/setup.sh dbt
 	@$(PYTEST) -q tests/integration/elsewhere/test_dbt.py $(ARGS)
 
-test-all: test test-connect test-cluster test-dbt ## all of it, on every kind of Spark, and in dbt
+test-orchestrators: ## stream tables in Airflow and in Dagster
+	@scripts/setup.sh airflow
+	@scripts/setup.sh dagster
+	@$(PYTEST) -q tests/integration/elsewhere/test_orchestrators.py $(ARGS)
+
+test-all: test test-connect test-cluster test-dbt test-orchestrators ## all of it, on every kind of Spark and in every framework
 
 test-long: setup ## what takes too long on Spark for every change
 	@$(PYTEST) -q -m long $(ARGS)
@@ -108,8 +113,8 @@ PINNING := --universal --generate-hashes --no-emit-index-url --custom-compile-co
 constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile pyproject.toml --extra demo --extra web --extra connect --extra notebook --extra traces \
 	    --extra dev $(PINNING) --upgrade -o constraints.txt
-	@cp constraints.txt constraints-dbt.txt
-	@uv pip compile pyproject.toml --extra dbt $(PINNING) -o constraints-dbt.txt
+	@for extra in dbt airflow dagster; do cp constraints.txt constraints-$$extra.txt; \
+	    uv pip compile pyproject.toml --extra $$extra $(PINNING) -o constraints-$$extra.txt || exit 1; done
 
 clean: ## remove what runs left behind; the virtual environment stays
 	@rm -rf build dist site warehouse spark-warehouse metastore_db derby.log .coverage htmlcov \

@@ -3,7 +3,7 @@
 # Running it again does only what is missing; a stamp in .venv, keyed by the pinned versions, tells.
 #
 #   scripts/setup.sh browser               install Chromium too, for the tests of the web pages
-#   scripts/setup.sh dbt                   an environment for dbt too, over the other one
+#   scripts/setup.sh dbt|airflow|dagster   an environment for one of these too, over the other one
 #   PYTHON=python3.12 scripts/setup.sh     choose the interpreter
 #   STREAMTABLES_SKIP_JAVA=1               leave Java and the jars alone (no Spark)
 
@@ -92,18 +92,19 @@ setup_jars() {
     $doctor --fix || fail "the machine is not ready; the lines above say what is missing"
 }
 
-# dbt wants older versions of some packages: those that differ are in .venv/dbt, all others below it.
-setup_dbt() {
-    wanted=$(cat constraints-dbt.txt .venv/.installed | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
-    [ "$(cat .venv/dbt/.installed 2>/dev/null || true)" = "$wanted" ] && return 0
-    say "setup: installing dbt, in an environment of its own"
-    rm -rf .venv/dbt
-    .venv/bin/python -m venv .venv/dbt
+# Some frameworks want other versions of some packages: those that differ are in .venv/NAME, all
+# others below it.
+setup_over() {
+    wanted=$(cat "constraints-$1.txt" .venv/.installed | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
+    [ "$(cat ".venv/$1/.installed" 2>/dev/null || true)" = "$wanted" ] && return 0
+    say "setup: installing $1, in an environment of its own"
+    rm -rf ".venv/$1"
+    .venv/bin/python -m venv ".venv/$1"
     below=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    above=$(.venv/dbt/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    above=$(".venv/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     printf 'import site; site.addsitedir("%s")\n' "$below" > "$above/below.pth"
-    .venv/dbt/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r constraints-dbt.txt
-    printf '%s\n' "$wanted" > .venv/dbt/.installed
+    ".venv/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "constraints-$1.txt"
+    printf '%s\n' "$wanted" > ".venv/$1/.installed"
 }
 
 setup_packages
@@ -112,4 +113,4 @@ if [ -z "${STREAMTABLES_SKIP_JAVA:-}" ]; then
     setup_jars
 fi
 if [ "${1:-}" = browser ]; then setup_browser; fi
-if [ "${1:-}" = dbt ]; then setup_dbt; fi
+case "${1:-}" in dbt|airflow|dagster) setup_over "$1" ;; esac

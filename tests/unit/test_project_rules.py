@@ -17,6 +17,8 @@ import pytest
 from streamtables import errors
 
 ROOT = Path(__file__).resolve().parents[2]
+APART = ("airflow", "dagster", "dbt")
+"""The extras that have environments of their own."""
 SOURCE = ROOT / "src" / "streamtables"
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES = 600
@@ -139,17 +141,20 @@ def test_versions_agree():
         assert set(named) <= {version}, relative(page)
 
 
-@pytest.mark.parametrize("file", ["constraints.txt", "constraints-dbt.txt"])
+@pytest.mark.parametrize(
+    "file", ["constraints.txt", *(f"constraints-{name}.txt" for name in APART)]
+)
 def test_pinned_packages_have_hashes_and_meet_the_project(file: str):
     pinned = text_of(ROOT / file)
     entries = re.split(r"\n(?=[a-z])", pinned.split("\n", 2)[2])
     assert all("--hash=sha256:" in entry for entry in entries)
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
-    for_dbt = file == "constraints-dbt.txt"
+    optional = project["optional-dependencies"]
+    alone = file.removeprefix("constraints-").removesuffix(".txt")
     extras = [
         asked
-        for extra, asked in project["optional-dependencies"].items()
-        if (extra == "dbt") is for_dbt
+        for extra, asked in optional.items()
+        if extra == alone or (alone not in optional and extra not in APART)
     ]
     wanted = list(chain(project["dependencies"], *extras))
     for requirement in wanted:
