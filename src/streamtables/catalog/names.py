@@ -21,6 +21,9 @@ RESERVED_NAMESPACES = frozenset({"before", "after", "changes"})
 
 _PART = re.compile(r"[A-Za-z0-9_]+")
 
+_NAMED = 8
+"""So many names are shown to somebody who asked for none of them."""
+
 
 def check_name(name: str, *, internal: bool = False) -> str:
     """Return `name` when it may name a source or stream table, else raise.
@@ -42,10 +45,16 @@ def name_key(name: str) -> str:
 
 
 def not_found(kind: str, name: str, known: Iterable[str]) -> NotFoundError:
-    """Return the error for an unknown name, with the known name that is closest."""
+    """Return the error for an unknown name, with the known name that is closest, or some."""
     shown = {name_key(other): other for other in known}
     close = get_close_matches(name_key(name), shown, n=1)
-    hint = f'Did you mean "{shown[close[0]]}"?' if close else ""
+    if close:
+        hint = f'Did you mean "{shown[close[0]]}"?'
+    elif shown:
+        more = " and others" if len(shown) > _NAMED else ""
+        hint = f"There are: {', '.join(sorted(shown.values())[:_NAMED])}{more}."
+    else:
+        hint = f"There is no {kind} yet."
     return NotFoundError(f'there is no {kind} "{name}"', hint=hint)
 
 

@@ -42,5 +42,12 @@ def test_names_that_differ_in_case_are_one():
 
 
 def test_nothing_close_means_no_hint():
-    assert not_found("source", "xyz", ["orders"]).hint == ""
+    assert not_found("source", "xyz", ["orders", "Customers"]).hint == (
+        "There are: Customers, orders."
+    )
+    assert not_found("source", "xyz", []).hint == "There is no source yet."
+    many = [f"t{number}" for number in range(10)]
+    assert not_found("stream table", "xyz", many).hint == (
+        "There are: t0, t1, t2, t3, t4, t5, t6, t7 and others."
+    )
     assert not_found("source", "ORDER", ["Orders"]).hint == 'Did you mean "Orders"?'
