@@ -36,6 +36,7 @@ from streamtables.catalog.models import (
 )
 from streamtables.catalog.names import check_name, name_key
 from streamtables.catalog.schema import catalog_meta, dependencies, sources, stream_tables
+from streamtables.catalog.source_heads import forget_head
 from streamtables.catalog.standings import stand_for_gone_table, stand_for_no_query
 from streamtables.errors import InUseError
 from streamtables.positions import InputId
@@ -85,6 +86,7 @@ class DefinitionChanges:
                         reader, state="needs-rebuild", state_reason=rebuild, altered_at=at
                     )
                     _update(connection, marked)
+            forget_head(connection, source.id)
             if made_anew:
                 for table in definitions.dependants(source.id):
                     stand_for_gone_table(connection, table.id, source.id)

@@ -62,6 +62,14 @@ sources = Table(
     Column("added_at", UtcText, nullable=False),
 )
 
+source_heads = Table(
+    "source_heads",
+    metadata,
+    Column("source_id", Text, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("mark", Text, nullable=False),
+)
+
 captures = Table(
     "captures",
     metadata,

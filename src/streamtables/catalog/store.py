@@ -2,6 +2,7 @@
 
     definition_changes.py   sources and stream tables: add, alter, drop
     captures.py             PostgreSQL tables as sources, and drains
+    source_heads.py         what the histories of Delta sources are recognised by
     library_changes.py      views and functions: add, replace, drop
     changes_together.py     several stream tables in one transaction
     standings.py            where each stream table stands
@@ -49,6 +50,7 @@ from streamtables.catalog.restoring import Restoring
 from streamtables.catalog.rules import SchedulingRules
 from streamtables.catalog.schema import catalog_meta
 from streamtables.catalog.snapshots import Snapshots
+from streamtables.catalog.source_heads import SourceHeads
 from streamtables.catalog.standings import Standings, load_standings
 from streamtables.catalog.time_zone import TimeZones
 from streamtables.catalog.upgrade import open_database
@@ -74,6 +76,7 @@ class Catalog(
     PlanRecords,
     WriteLocks,
     Snapshots,
+    SourceHeads,
     Restoring,
     TimeZones,
 ):

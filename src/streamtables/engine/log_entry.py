@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from streamtables.errors import SourceUnusableError
 from streamtables.positions import CommitStamp, InputId, Version
@@ -39,6 +40,8 @@ class LogEntry:
 
     version: Version
     timestamp_ms: int
+    # What the file is recognised by: another commit of the same number has another one.
+    mark: str
     operation: str
     changes_rows: bool
     transactions: Mapping[InputId, int]
@@ -105,6 +108,7 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
     change_files = actions.get("cdc", [])
     return LogEntry(
         version=version,
+        mark=blake2b(data, digest_size=12).hexdigest(),
         timestamp_ms=_integer(info.get("inCommitTimestamp") or info.get("timestamp"), written_ms),
         operation=str(info.get("operation", "")),
         changes_rows=bool(changing or leaving or change_files),

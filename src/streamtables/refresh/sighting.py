@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import Source, StreamTable
-from streamtables.errors import StreamTablesError, UserError
+from streamtables.catalog.source_heads import Head
+from streamtables.errors import NotFoundError, StreamTablesError, UserError
 from streamtables.positions import CLOCK, Frontier, InputId, Pins, Version, pins_at_least
 from streamtables.refresh.clock import version_of
 from streamtables.refresh.source_drift import DriftNotes, notes_on, take_over
@@ -31,6 +33,7 @@ class Sighting:
         self._look()
         if self._take_over_sources():
             self._look()
+        self._note_heads()
 
     def pins(self) -> Pins:
         """Choose one version of every source: the last change, and never back from what was read.
@@ -60,6 +63,8 @@ class Sighting:
 
     def _look(self) -> None:
         sources = sources_of(self.snapshot, self.tables)
+        if any(source.kind == "delta" for source in sources):
+            self.around.watch.known = self.around.catalog.heads()
         consumed = self._consumed()
         self.broken |= self.around.postgres.drain(sources)
         mirrors = any(source.kind == "postgres" for source in sources)
@@ -83,6 +88,19 @@ class Sighting:
             return position
         # The head of a mirror may be ahead of the other mirrors; a recorded drain never is.
         return replace(position, version=self.around.postgres.pinned(source, drained))
+
+    def _note_heads(self) -> None:
+        """Keep what the histories are recognised by, before any of them is read."""
+        sources, known = self.snapshot.sources, self.around.watch.known
+        seen = {
+            key: Head(position.head, position.mark)
+            for key, position in self.positions.items()
+            if position.mark is not None and sources[key].kind == "delta"
+        }
+        new = {key: head for key, head in seen.items() if known.get(key) != head}
+        # A source that was dropped meanwhile has no readers whom this could concern.
+        with suppress(NotFoundError):
+            self.around.catalog.note_heads(new)
 
     def _take_over_sources(self) -> bool:
         """Accept sources that became something else; the catalog then has to be read again."""

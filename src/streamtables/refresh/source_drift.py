@@ -1,6 +1,7 @@
 """What becomes of a table when one of its sources is no longer what it was.
 
-made anew, or a read column has another type    rebuild, with the reason
+made anew, or put back from a copy              rebuild, with the reason
+a read column has another type                  rebuild, with the reason
 a read column is gone                           stop, with a remedy
 new columns                                     a remark: they are not read
 """
@@ -57,7 +58,7 @@ def take_over(source: Source, position: SourcePosition, around: Surroundings) ->
     )
     became = replace(source, columns=columns, delta_table_id=position.description.table_id)
     around.catalog.update_source(
-        became, rebuild=reason, at=around.clock(), made_anew=position.drift.recreated
+        became, rebuild=reason, at=around.clock(), made_anew=position.drift.anew
     )
     around.watch.forget(source.id)
     return True
@@ -66,6 +67,8 @@ def take_over(source: Source, position: SourcePosition, around: Surroundings) ->
 def _rebuild_reason(source: Source, drift: Drift) -> str | None:
     if drift.recreated:
         return f'the table of source "{source.name}" was made anew'
+    if drift.put_back:
+        return f'the table of source "{source.name}" was put back to an earlier version'
     if drift.retyped:
         name, old, new = drift.retyped[0]
         return f'column "{name}" of source "{source.name}" changed from {old} to {new}'

@@ -130,11 +130,12 @@ def _require_same_roots(
     table: StreamTable, standing: Standing, snapshot: CatalogSnapshot, around: Surroundings
 ) -> None:
     """Refuse to read a version of one table as if it were that of another at the same place."""
+    around.watch.known = around.catalog.heads()
     for root in snapshot.definitions.roots(table.id):
         source, version = snapshot.sources[root], standing.base_frontier[root]
         anew = version < 0
         if source.kind == "delta" and not anew:
-            anew = around.watch.look(source, version).drift.recreated
+            anew = around.watch.look(source, version).drift.anew
         if anew:
             raise _made_anew(f'source "{source.name}"', table)
 

@@ -17,6 +17,7 @@ from streamtables.positions import InputId, Version
 from streamtables.publish.courier import Courier
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Round, with_ancestors
+from streamtables.refresh.source_drift import take_over
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.aftermath import Aftermath
 from streamtables.scheduler.book import Book
@@ -135,6 +136,8 @@ class Ticker:
         logs = (source for source in book.watched if source.kind != "postgres")
         moved, unreadable = self.heads.moved(logs)
         mirrors = [source for source in book.watched if source.kind == "postgres"]
+        if moved:
+            self.around.watch.known = self.around.catalog.heads()
         positions = {source.id: self._position(book, source) for source in moved}
         positions |= dict.fromkeys(source.id for source in unreadable)
         positions |= self.following.moved(mirrors)
@@ -147,8 +150,13 @@ class Ticker:
 
     def _position(self, book: Book, source: Source) -> Version | None:
         """Return the version that a round would pin, or None where the source cannot be read."""
+        around = self.around
         try:
-            return self.around.watch.look(source, book.consumed(source.id)).version
+            position = around.watch.look(source, book.consumed(source.id))
+            if position.drift.anew:
+                # Its versions may have the numbers of those that were read.
+                take_over(source, position, around)
+            return position.version
         except StreamTablesError:
             # The refresh that needs the source fails on it, and says so.
             return None

@@ -7,11 +7,13 @@ of a process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from streamtables.catalog.models import Source
+from streamtables.catalog.source_heads import Head
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import TableDescription, describe
 from streamtables.engine.log_entry import LogEntry
@@ -28,9 +30,16 @@ class Drift:
     """How a table differs from what the catalog knows of it."""
 
     recreated: bool = False
+    put_back: bool = False
+    """Versions that were seen have other commits now, or are gone: it was restored from a copy."""
     missing: tuple[str, ...] = ()
     retyped: tuple[tuple[str, str, str], ...] = ()
     added: tuple[str, ...] = ()
+
+    @property
+    def anew(self) -> bool:
+        """Whether versions that were read are those of a table that is gone."""
+        return self.recreated or self.put_back
 
     @property
     def none(self) -> bool:
@@ -46,6 +55,8 @@ class SourcePosition:
     head: Version
     description: TableDescription
     drift: Drift
+    mark: str | None = None
+    """What the commit of the head is recognised by; None where the log no longer has it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class DeltaWatch:
         self._sessions = sessions
         self._seen: dict[InputId, _Seen] = {}
         self._lock = Lock()
+        self.known: Mapping[InputId, Head] = {}
+        """What was last seen of each source by any process."""
 
     def look(self, source: Source, consumed: Version | None) -> SourcePosition:
         """Return where a source stands now.
@@ -75,7 +88,7 @@ class DeltaWatch:
         with self._lock:
             seen = self._seen.get(source.id)
         log = DeltaLog(source.location)
-        if seen is not None and seen.position.drift == self._drift(source, seen):
+        if seen is not None and seen.position.drift == drift_of(source, seen.position.description):
             head = log.head(seen.position.head)
             if head == seen.position.head and log.entry(head) is seen.entry:
                 return seen.position
@@ -88,9 +101,6 @@ class DeltaWatch:
         """Look at a source anew the next time."""
         with self._lock:
             self._seen.pop(source_id, None)
-
-    def _drift(self, source: Source, seen: _Seen) -> Drift:
-        return drift_of(source, seen.position.description)
 
     def _moved(self, log: DeltaLog, seen: _Seen, head: Version | None) -> SourcePosition | None:
         """Return the new position when the log only grew by commits that altered nothing."""
@@ -105,7 +115,9 @@ class DeltaWatch:
             return None
         changing = [entry.version for entry in entries if entry.changes_rows]
         version = changing[-1] if changing else last.version
-        return SourcePosition(version, head, _resized(last.description, entries), last.drift)
+        return SourcePosition(
+            version, head, _resized(last.description, entries), last.drift, entries[-1].mark
+        )
 
     def _opened(self, source: Source, log: DeltaLog, consumed: Version | None) -> SourcePosition:
         try:
@@ -117,10 +129,24 @@ class DeltaWatch:
                 detail=f'There is no Delta table at "{source.location}".',
                 hint="Restore the table, or drop the source and what reads it.",
             ) from error
-        drift = drift_of(source, description)
         head = description.version
-        floor = consumed if consumed is not None and not drift.recreated else None
-        return SourcePosition(_last_change(log, floor, head), head, description, drift)
+        drift = replace(
+            drift_of(source, description), put_back=self._was_put_back(source, log, head)
+        )
+        floor = consumed if consumed is not None and not drift.anew else None
+        entry = log.entry(head)
+        mark = entry.mark if entry is not None else None
+        return SourcePosition(_last_change(log, floor, head), head, description, drift, mark)
+
+    def _was_put_back(self, source: Source, log: DeltaLog, head: Version) -> bool:
+        """Whether the log does not continue what was seen; unknown past its own clean-up."""
+        known = self.known.get(source.id)
+        if known is None or source.kind != "delta":
+            return False
+        if known.version > head:
+            return True
+        entry = log.entry(known.version)
+        return entry is not None and entry.mark != known.mark
 
     def _remember(self, source: Source, log: DeltaLog, position: SourcePosition) -> SourcePosition:
         entry = log.entry(position.head)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -231,6 +232,63 @@ def test_readers_of_a_stream_table_follow_when_its_columns_get_another_type(
     write_deltalake(str(source.path), retyped, mode="overwrite", schema_mode="overwrite")
     assert [result.outcome for result in db.refresh_all()] == ["applied", "applied"]
     assert sorted(map(tuple, db.read("on_top").collect())) == [("k", 3)]
+
+
+@pytest.mark.fault(
+    "files",
+    "a source is put back from a copy of its files",
+    step="before the next refresh",
+    seen="a full refresh with the reason; versions of the same number are told apart",
+    recovery="by itself",
+)
+@pytest.mark.parametrize("written_since", range(4))
+def test_a_source_that_was_put_back_from_a_copy_is_read_again(
+    db: StreamTables, source: DeltaTableFile, tmp_path: Path, written_since: int
+) -> None:
+    db.create("on_top", "SELECT a, n + 1 AS m FROM s")
+    shutil.copytree(source.path, tmp_path / "copy")
+    for number in (4, 5):
+        source.append((number, 5, "z"))
+    db.refresh_all()
+    shutil.rmtree(source.path)
+    shutil.copytree(tmp_path / "copy", source.path)
+    for number in range(written_since):
+        source.append((10 + number, 6, "n"))
+    with pytest.raises(NotFilledError, match='source "t" was made anew'):
+        db.verify("on_top")
+    result = refreshed(db, "s")
+    assert (result.mode, result.reason.code) == ("full", "rebuild")
+    assert "put back to an earlier version" in result.reason.text
+    db.refresh_all()
+    assert_equal_to_query(db, "on_top")
+    source.append((20, 7, "n"))
+    assert refreshed(db, "s").mode == "differential"
+
+
+def test_the_scheduler_notices_a_source_that_was_put_back(
+    db: StreamTables, source: DeltaTableFile, tmp_path: Path
+) -> None:
+    db.alter("s", schedule="1 second")
+    shutil.copytree(source.path, tmp_path / "copy")
+    source.append((4, 5, "z"))
+    assert _ticked(db) == ["differential"]
+    assert_equal_to_query(db, "s")
+    shutil.rmtree(source.path)
+    shutil.copytree(tmp_path / "copy", source.path)
+    # The version that was read has the same number now, and other rows.
+    source.append((10, 6, "n"))
+    assert _ticked(db) == ["full"]
+    assert "put back" in db.history("s")[0].reason_text
+    assert_equal_to_query(db, "s")
+
+
+def _ticked(db: StreamTables) -> list[str]:
+    """Make ticks until one does something; return the modes of its refreshes."""
+    for _ in range(10):
+        if results := db.tick():
+            return [result.mode for result in results]
+        time.sleep(1)
+    return []
 
 
 def test_a_paused_reader_of_a_source_made_anew_is_rebuilt_once_it_goes_on(

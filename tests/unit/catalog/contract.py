@@ -11,6 +11,7 @@ import pytest
 from streamtables.catalog import Catalog, Step, new_id
 from streamtables.catalog.cancellations import Cancellation
 from streamtables.catalog.library_changes import LibraryChange, Recompiled
+from streamtables.catalog.source_heads import Head
 from streamtables.errors import (
     AlreadyExistsError,
     CommitConflictError,
@@ -20,7 +21,7 @@ from streamtables.errors import (
     NameNotAllowedError,
     NotFoundError,
 )
-from streamtables.positions import Frontier, RefreshId
+from streamtables.positions import OF_NO_QUERY, Frontier, RefreshId, Version, of_gone_table
 from tests.unit.catalog.builders import (
     at,
     function,
@@ -53,6 +54,47 @@ class DefinitionContract:
         catalog.create_stream_table(stream_table("one_row", key_columns=()), ())
         assert catalog.stream_table("bag").key_columns is None
         assert catalog.stream_table("one_row").key_columns == ()
+
+    def test_the_heads_of_sources_only_grow_until_they_are_made_anew(self, catalog: Catalog):
+        orders, items = (catalog.add_source(source(name)) for name in ("orders", "items"))
+        first = {orders.id: Head(Version(3), "a"), items.id: Head(Version(1), "b")}
+        catalog.note_heads(first)
+        catalog.note_heads({})
+        assert catalog.heads() == first
+        catalog.note_heads({orders.id: Head(Version(2), "c"), items.id: Head(Version(5), "d")})
+        assert catalog.heads() == {orders.id: first[orders.id], items.id: Head(Version(5), "d")}
+        catalog.update_source(orders, rebuild="it was put back", at=at(1), made_anew=True)
+        assert catalog.heads() == {items.id: Head(Version(5), "d")}
+        catalog.drop_source("items")
+        assert catalog.heads() == {}
+        with pytest.raises(NotFoundError):
+            catalog.note_heads({items.id: Head(Version(6), "e")})
+
+    def test_heads_are_noted_by_many_at_a_time(self, catalog: Catalog):
+        orders = catalog.add_source(source("orders"))
+        heads = [{orders.id: Head(Version(number), f"m{number}")} for number in range(8)]
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(catalog.note_heads, heads))
+        assert catalog.heads() == heads[-1]
+
+    def test_whoever_stands_on_a_table_made_anew_stands_for_none_of_its_versions(
+        self, catalog: Catalog
+    ):
+        orders = catalog.add_source(source("orders"))
+        paused = catalog.create_stream_table(stream_table("paused", state="paused"), reads(orders))
+        active = catalog.create_stream_table(stream_table("active"), reads(orders))
+        for table in (paused, active):
+            stands = standing(1, {orders.id: 4})
+            catalog.adopt_standing(table.id, stands)
+        catalog.update_source(orders, rebuild="made anew", at=at(1), made_anew=True)
+        found = {table.name: catalog.standing(table.id) for table in (paused, active)}
+        for stands_now in found.values():
+            assert stands_now is not None
+            assert stands_now.base_frontier == Frontier({orders.id: of_gone_table(Version(4))})
+        assert found["paused"] is not None
+        assert found["paused"].query_hash == OF_NO_QUERY
+        assert catalog.stream_table("paused").state == "paused"
+        assert catalog.stream_table("active").state == "needs-rebuild"
 
     def test_one_name_is_a_source_or_a_stream_table(self, catalog: Catalog):
         catalog.add_source(source("orders"))
