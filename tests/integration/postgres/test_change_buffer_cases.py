@@ -47,7 +47,7 @@ CASES = {
     ),
     "the mask is the same on both halves": (
         "test_trigger_capture_shapes.py",
-        "test_both_halves_of_an_update_stand_together_the_old_one_first",
+        "test_both_halves_of_an_update_have_one_mask_and_all_old_ones_come_first",
     ),
     "readers of different columns": (
         "test_untouched_columns.py",

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from streamtables.sources.postgres import triggers
-from streamtables.sources.postgres.server import Server
+from streamtables.sources.postgres.server import SCHEMA, Server
 from tests.integration.postgres.trigger_mirror import TAG, Mirror, rows, run
 
 pytestmark = pytest.mark.postgres
@@ -119,8 +119,15 @@ def test_columns_that_updates_changed_are_named(database: str):
     assert batch.changed is None
 
 
-def test_all_that_an_update_took_away_stands_before_what_it_brought(mirror: Mirror):
+def test_both_halves_of_an_update_have_one_mask_and_all_old_ones_come_first(mirror: Mirror):
     run(mirror.url, "UPDATE items SET n = n + 1")
+    with Server(mirror.url).connected("test") as connection:
+        found = connection.execute(
+            f"SELECT __st_action::text, id, __st_changed::text FROM {SCHEMA}.changes_{TAG} "
+            "ORDER BY __st_seq"
+        ).fetchall()
+    assert [action for action, _, _ in found] == ["D"] * 9 + ["I"] * 9
+    masks = [{(key, mask) for action, key, mask in found if action == half} for half in "DI"]
+    assert masks[0] == masks[1]
     (batch,) = mirror.drain()
-    weights = [row["__st_weight"] for row in rows(batch)]
-    assert weights == [-1] * 9 + [1] * 9
+    assert [row["__st_weight"] for row in rows(batch)] == [-1] * 9 + [1] * 9
