@@ -90,7 +90,8 @@ def _catalog_in(place: Warehouse) -> str:
         raise ConfigError(
             f'the warehouse "{place.shown}" needs a catalog that is named',
             detail="A store cannot hold the file of a catalog, and all who use it share one.",
-            hint='Name a database: catalog="postgresql://…", or a file on a disk of this machine.',
+            hint='Name a database, or a file on a disk of this machine: catalog="postgresql://…", '
+            "--catalog or STREAMTABLES_CATALOG.",
         )
     return str(default_location(place.home))
 

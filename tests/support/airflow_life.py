@@ -24,7 +24,8 @@ def dag_of(name: str, warehouse: str, table: str) -> DAG:
         late = StreamTableSensor(
             task_id="late", table=table, position={"orders": 99}, soft_fail=True, **quick
         )
-        refresh >> [fresh, here, late]
+        unknown = StreamTableSensor(task_id="unknown", table="nosuch", within="1 minute", **quick)
+        refresh >> [fresh, here, late, unknown]
     return dag
 
 

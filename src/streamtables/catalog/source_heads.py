@@ -6,7 +6,7 @@ stream tables have read.  The mark tells one from the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, select
@@ -30,10 +30,11 @@ class SourceHeads:
 
     _database: Database
 
-    def heads(self) -> Mapping[InputId, Head]:
-        """Return what was last seen of every source, with one statement."""
+    def heads(self, sources: Collection[InputId]) -> Mapping[InputId, Head]:
+        """Return what was last seen of some sources, with one statement."""
+        these = select(source_heads).where(source_heads.c.source_id.in_(sources))
         with self._database.reading() as connection:
-            rows = connection.execute(select(source_heads)).all()
+            rows = connection.execute(these).all()
         return {InputId(row.source_id): Head(Version(row.version), row.mark) for row in rows}
 
     def note_heads(self, heads: Mapping[InputId, Head]) -> None:

@@ -36,7 +36,7 @@ REQUIRED = Bundle(
     ("io.delta:delta-spark_4.2_2.13:4.4.0", "org.postgresql:postgresql:42.7.8"),
     ("io.delta_", "org.postgresql_"),
 )
-# Hadoop asks for all of Amazon's services in one jar of 600 MB; the few that it uses are 12 MB.
+# Hadoop asks for all of Amazon's services in one jar; the few that it uses are 13 MB with it.
 S3 = Bundle(
     "S3",
     (

@@ -37,8 +37,12 @@ class Warehouse:
 
     @property
     def shown(self) -> str:
-        """The place as people know it."""
-        return self.uri or str(self.home)
+        """The place as people know it, without the keys that an address may hold."""
+        if self.uri is None:
+            return str(self.home)
+        scheme, _, rest = self.uri.partition("?")[0].partition("://")
+        bucket, slash, path = rest.partition("/")
+        return f"{scheme}://{bucket.rpartition('@')[2]}{slash}{path}"
 
     @property
     def name(self) -> str:

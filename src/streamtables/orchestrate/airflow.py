@@ -16,6 +16,7 @@ from airflow.sdk import BaseOperator, BaseSensorOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from streamtables.api import StreamTables
+from streamtables.catalog.names import not_found
 from streamtables.errors import ConfigError, StreamTablesError, TransientError, UserError
 from streamtables.orchestrate.told import facts_of, opened, refreshed, sentence_of
 from streamtables.scheduler.durations import parse_duration
@@ -91,7 +92,10 @@ class StreamTableSensor(BaseSensorOperator):
 
     def _is_fresh(self, db: StreamTables) -> bool:
         most = parse_duration(str(self.within), "within")
-        lag = next((item.lag_seconds for item in db.lags() if item.name == self.table), None)
+        lags = {item.name.lower(): item.lag_seconds for item in db.lags()}
+        if self.table.lower() not in lags:
+            raise not_found("stream table", self.table, lags)
+        lag = lags[self.table.lower()]
         self.log.info("%s lacks changes of %s s", self.table, "unknown" if lag is None else lag)
         return lag is not None and lag <= most
 

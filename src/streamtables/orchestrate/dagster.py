@@ -25,7 +25,7 @@ from dagster import (
 )
 
 from streamtables.api import StreamTables
-from streamtables.errors import StreamTablesError, TransientError
+from streamtables.errors import StreamTablesError, UserError
 from streamtables.graph import Graph
 from streamtables.orchestrate.told import facts_of, opened, refreshed, sentence_of
 
@@ -86,7 +86,7 @@ def _asset(
             raise Failure(
                 f"[{error.code}] {error}",
                 metadata={"hint": error.hint},
-                allow_retries=isinstance(error, TransientError),
+                allow_retries=not isinstance(error, UserError),
             ) from error
         context.log.info(sentence_of(result))
         return MaterializeResult(

@@ -63,8 +63,8 @@ class Sighting:
 
     def _look(self) -> None:
         sources = sources_of(self.snapshot, self.tables)
-        if any(source.kind == "delta" for source in sources):
-            self.around.watch.known = self.around.catalog.heads()
+        if keys := {source.id for source in sources if source.kind == "delta"}:
+            self.around.watch.expect(keys, self.around.catalog.heads(keys))
         consumed = self._consumed()
         self.broken |= self.around.postgres.drain(sources)
         mirrors = any(source.kind == "postgres" for source in sources)

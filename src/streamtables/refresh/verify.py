@@ -130,8 +130,9 @@ def _require_same_roots(
     table: StreamTable, standing: Standing, snapshot: CatalogSnapshot, around: Surroundings
 ) -> None:
     """Refuse to read a version of one table as if it were that of another at the same place."""
-    around.watch.known = around.catalog.heads()
-    for root in snapshot.definitions.roots(table.id):
+    roots = snapshot.definitions.roots(table.id)
+    around.watch.expect(roots, around.catalog.heads(roots))
+    for root in roots:
         source, version = snapshot.sources[root], standing.base_frontier[root]
         anew = version < 0
         if source.kind == "delta" and not anew:

@@ -136,8 +136,8 @@ class Ticker:
         logs = (source for source in book.watched if source.kind != "postgres")
         moved, unreadable = self.heads.moved(logs)
         mirrors = [source for source in book.watched if source.kind == "postgres"]
-        if moved:
-            self.around.watch.known = self.around.catalog.heads()
+        if keys := {source.id for source in moved}:
+            self.around.watch.expect(keys, self.around.catalog.heads(keys))
         positions = {source.id: self._position(book, source) for source in moved}
         positions |= dict.fromkeys(source.id for source in unreadable)
         positions |= self.following.moved(mirrors)

@@ -7,7 +7,7 @@ of a process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -74,7 +74,7 @@ class DeltaWatch:
         self._seen: dict[InputId, _Seen] = {}
         self._lock = Lock()
         self.known: Mapping[InputId, Head] = {}
-        """What was last seen of each source by any process."""
+        """What was last seen of sources by any process."""
 
     def look(self, source: Source, consumed: Version | None) -> SourcePosition:
         """Return where a source stands now.
@@ -96,6 +96,12 @@ class DeltaWatch:
             if moved is not None:
                 return self._remember(source, log, moved)
         return self._remember(source, log, self._opened(source, log, consumed))
+
+    def expect(self, sources: Collection[InputId], heads: Mapping[InputId, Head]) -> None:
+        """Take in what was last seen of some sources; those without a head were never seen."""
+        with self._lock:
+            others = {key: head for key, head in self.known.items() if key not in sources}
+            self.known = {**others, **heads}
 
     def forget(self, source_id: InputId) -> None:
         """Look at a source anew the next time."""

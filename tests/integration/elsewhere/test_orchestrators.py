@@ -27,14 +27,17 @@ AIRFLOW = """\
 | here success 1 []
 | late skipped 1 []
 | refresh success 1 [('full', 1)]
+| unknown failed 1 []
 | fresh success 1 []
 | here success 1 []
 | late skipped 1 []
 | refresh success 1 [('differential', 1)]
+| unknown failed 1 []
 | fresh upstream_failed 0 []
 | here upstream_failed 0 []
 | late upstream_failed 0 []
 | refresh failed 1 []
+| unknown upstream_failed 0 []
 """
 
 

@@ -26,6 +26,7 @@ def test_a_place_in_a_store_has_a_home_of_its_own_on_this_machine() -> None:
     assert one.home.is_absolute()
     assert one.home != other.home
     assert one == Warehouse.at("s3://lake/shop")
+    assert Warehouse.at("s3://key:secret@lake/shop?token=hidden").shown == "s3://lake/shop"
 
 
 @pytest.mark.parametrize(
