@@ -5,7 +5,7 @@ Reading never writes, and nothing starts Java until rows must move.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,28 +17,20 @@ from streamtables.backing_up import Backups
 from streamtables.caches import Caches
 from streamtables.catalog import Catalog, default_location
 from streamtables.catalog.models import (
-    Column,
     RefreshRecord,
-    Source,
     StreamTable,
-    View,
-    new_id,
 )
 from streamtables.catalog.names import check_name
-from streamtables.choices import checked_capture, checked_choices
-from streamtables.engine.describe import TableDescription, describe, enable_change_feed
+from streamtables.choices import checked_choices
 from streamtables.engine.reading import read_rows, read_visible, run_sql
 from streamtables.engine.removal import remove_own_table
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings, spark_settings_in
-from streamtables.engine.spark_views import find_view
 from streamtables.engine.warehouses import Warehouse
 from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
     NotFoundError,
-    SourceMissingError,
-    SourceUnusableError,
     WouldMixError,
 )
 from streamtables.explanation import Explanation, explain_query, explain_table
@@ -63,14 +55,14 @@ from streamtables.scheduling import Scheduling
 from streamtables.settings import Settings, load_settings
 from streamtables.snapshots import Snapshotting
 from streamtables.sources.delta import DeltaWatch
+from streamtables.sources.files.folders import FolderSources
 from streamtables.sources.postgres.capture import PostgresCapture
 from streamtables.sources.postgres.drain import Workshop
 from streamtables.sources.postgres.health import CaptureFinding, capture_findings
 from streamtables.sources.postgres.status import CaptureStatus, capture_status
-from streamtables.spark_view_text import text_over_sources
+from streamtables.sourcing import Sourcing
 from streamtables.statements import run_statement
 from streamtables.upkeep import Tidying
-from streamtables.views_and_functions import ViewsAndFunctions
 from streamtables.visible_in_spark import visible_in
 from streamtables.watching import Watching
 from streamtables.writing import Writing
@@ -79,7 +71,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamtables.engine.handles import Rows, Session
-    from streamtables.sources.postgres.copy_progress import CopyProgress
 
 Clock = Callable[[], datetime]
 
@@ -113,8 +104,8 @@ class StreamTables(
     Publishing,
     Scheduling,
     Snapshotting,
+    Sourcing,
     Tidying,
-    ViewsAndFunctions,
     Watching,
     Writing,
 ):
@@ -147,6 +138,7 @@ class StreamTables(
             postgres=PostgresCapture(
                 Workshop(self._catalog, sessions, self.settings, clock, observer), self.place
             ),
+            folders=FolderSources(self._catalog, sessions, self.place, clock),
             plans=Plans.of(self._catalog, self.settings),
             observer=observer,
         )
@@ -183,114 +175,6 @@ class StreamTables(
     def spark(self) -> Session:
         """The Spark session; made on first use."""
         return self._around.sessions.get()
-
-    # Sources
-
-    def add_source(
-        self,
-        name: str,
-        *,
-        path: str | Path | None = None,
-        table: str | None = None,
-        key: str | Sequence[str] | None = None,
-        enable_change_feed: bool = False,
-        postgres: str | None = None,
-        capture: str = "auto",
-        types: Mapping[str, str] | None = None,
-        progress: Callable[[CopyProgress], None] | None = None,
-    ) -> Source | View:
-        """Register a Delta table, by its path or its name in Spark's catalog, as a source.
-
-        A view of Spark's catalog becomes a view here, over the sources that its tables are.
-
-        With `postgres`, the address of a database or a reference to it, the table is captured there
-        and mirrored here; `capture` says how, `types` overrides the types of columns.  `progress`
-        is called, from a thread of its own, while the table is copied.
-        """
-        check_name(name)
-        if postgres is not None:
-            return self._add_postgres(
-                name, postgres, table, capture, types, key=key, path=path, progress=progress
-            )
-        if types or capture != "auto":
-            raise ConfigError(
-                "capture and types belong to PostgreSQL tables",
-                hint="Give the address of the database too: postgres='${env:SHOP_URL}'.",
-            )
-        key = [key] if isinstance(key, str) else key
-        if table is not None and path is None and (view := find_view(self.spark, table)):
-            if key or enable_change_feed:
-                raise ConfigError(
-                    f'"{table}" is a view, which has no key and no change feed of its own',
-                    hint="Leave them out; give them to the tables that the view reads.",
-                )
-            definitions = self._catalog.snapshot().definitions
-            return self.add_view(name, text_over_sources(table, view, self.spark, definitions))
-        location = self._location(path, table)
-        description = self._source_description(name, location, switch_on=enable_change_feed)
-        known = {column.name.lower(): column.name for column in description.columns}
-        for column in key or ():
-            if column.lower() not in known:
-                raise ConfigError(
-                    f'key column "{column}" is not a column of the table',
-                    detail=f"Its columns: {', '.join(known.values())}.",
-                    hint="Name the columns that identify a row, or leave the key out.",
-                )
-        return self._catalog.add_source(
-            Source(
-                id=new_id(),
-                name=name,
-                location=location,
-                columns=tuple(Column(c.name, c.type, c.nullable) for c in description.columns),
-                delta_table_id=description.table_id,
-                added_at=self._around.clock(),
-                key_columns=tuple(known[column.lower()] for column in key or ()),
-            )
-        )
-
-    def _add_postgres(
-        self,
-        name: str,
-        address: str,
-        table: str | None,
-        capture: str,
-        types: Mapping[str, str] | None,
-        *,
-        key: object,
-        path: object,
-        progress: Callable[[CopyProgress], None] | None,
-    ) -> Source:
-        if table is None or path is not None or key:
-            raise ConfigError(
-                f'source "{name}" needs the name of a PostgreSQL table, and no path or key',
-                hint="Give table='schema.name'; the key is the table's primary key.",
-            )
-        if self._catalog.snapshot().definitions.named(name) is not None:
-            raise AlreadyExistsError(f'the name "{name}" is taken', hint="Choose another name.")
-        wish = checked_capture(capture)
-        return self._around.postgres.add(
-            name, address, table, wish=wish, overrides=types, report=progress
-        )
-
-    def sources(self) -> list[Source]:
-        """Return all sources, by name."""
-        return list(self._catalog.sources())
-
-    def drop_source(self, name: str, *, leave_server: bool = False) -> Source:
-        """Forget a source that no stream table reads; its table stays as it is.
-
-        Of a PostgreSQL table all that captured it goes too, and its mirror.  With `leave_server`
-        the server is not asked: ask `capture_statements` first for what removes the rest there.
-        """
-        source = self._catalog.source(name)
-        if source.kind == "postgres":
-            postgres = self._around.postgres
-            return postgres.forget(source) if leave_server else postgres.drop(source)
-        return self._catalog.drop_source(name)
-
-    def capture_statements(self, name: str) -> tuple[str, ...]:
-        """Return the SQL that takes off its PostgreSQL server what captures a source."""
-        return self._around.postgres.left_behind(self._catalog.source(name))
 
     # Definitions
 
@@ -463,41 +347,6 @@ class StreamTables(
     def stream_tables(self) -> list[StreamTable]:
         """Return the definitions of all stream tables, by name."""
         return list(self._catalog.stream_tables())
-
-    def _location(self, path: str | Path | None, table: str | None) -> str:
-        if (path is None) == (table is None):
-            raise ConfigError(
-                "a source needs a path or a table name, and not both",
-                hint='Use path="…" for a folder, or table="…" for a name in Spark\'s catalog.',
-            )
-        if table is not None:
-            from streamtables.engine.catalog_names import location_of
-
-            return location_of(self.spark, table)
-        text = str(path)
-        return text if "://" in text else str(Path(text).absolute())
-
-    def _source_description(self, name: str, location: str, *, switch_on: bool) -> TableDescription:
-        sessions = self._around.sessions
-        try:
-            description = describe(location, sessions)
-        except SourceMissingError as error:
-            raise SourceUnusableError(
-                error.message, detail=error.detail, hint=error.hint
-            ) from error
-        if description.change_feed_on:
-            return description
-        if not switch_on:
-            raise SourceUnusableError(
-                f'the change data feed of "{name}" is off',
-                detail="Without it Delta does not tell which rows changed.",
-                hint=(
-                    "Add the source with enable_change_feed=True, or run ALTER TABLE "
-                    f"delta.`{location}` SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')."
-                ),
-            )
-        enable_change_feed(location, sessions)
-        return describe(location, sessions)
 
 
 def connect(

@@ -31,6 +31,8 @@ Boundary = Literal[
     "mirrors-committed",
     "drain-recorded",
     "buffers-trimmed",
+    "files-listed",
+    "files-taken",
     "write-computed",
     "source-written",
     "follower-committed",

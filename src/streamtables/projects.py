@@ -36,8 +36,8 @@ class Projects:
         if not isinstance(wanted, ProjectDefinitions):
             wanted = load_project(Path(wanted), environment)
         definitions = self._catalog.snapshot().definitions
-        captures = self._catalog.captures()
-        return plan_project(self._itself, wanted, definitions, captures, prune=prune)
+        captures, folders = self._catalog.captures(), self._catalog.file_folders()
+        return plan_project(self._itself, wanted, definitions, captures, folders, prune=prune)
 
     def apply_project(self, plan: ProjectPlan) -> ProjectPlan:
         """Do what a plan says: sources, then tables in an order that finds what they read."""

@@ -29,7 +29,7 @@ class Tidying:
         if name is not None and not tables:
             raise NotFoundError(
                 f'there is no stream table "{name}"',
-                hint="Only stream tables and captured PostgreSQL tables are tidied up.",
+                hint="Only stream tables, and mirrors of tables and files, are tidied up.",
             )
         upkeep, now = self._around.upkeep, self._around.clock()
         definitions, standings = snapshot.definitions, snapshot.standings
@@ -43,4 +43,4 @@ class Tidying:
 def _own(snapshot: CatalogSnapshot) -> Iterator[StreamTable | Source]:
     """Return the tables that this package writes."""
     yield from snapshot.stream_tables.values()
-    yield from (item for item in snapshot.sources.values() if item.kind == "postgres")
+    yield from (item for item in snapshot.sources.values() if item.is_mirror)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from streamtables.api import StreamTables, connect
-from streamtables.engine.stores import folders_in
+from streamtables.engine.stores import folders_in, remove_file, write_file
 from tests.support.settings import settings_with
 
 QUERY = "SELECT g, count(*) AS n, max(id) AS top FROM t GROUP BY g"
@@ -57,10 +57,28 @@ def _live(place: str, catalog: str, limit: int) -> list[str]:
     return found
 
 
+def _follow_files(place: str, catalog: str) -> list[str]:
+    """Follow a folder of files in the store: two that come, and one that goes."""
+    folder = f"{place}/landing"
+    write_file(f"{folder}/day=1/a.csv", b"id,g\n1,2\n2,3\n")
+    with connect(f"{place}/w", catalog=catalog) as db:
+        db.add_source("t", files=folder)
+        db.create("s", QUERY)
+        found = [_way(db, "s")]
+        write_file(f"{folder}/day=2/b.csv", b"id,g\n3,2\n")
+        found += [_way(db, "s"), f"rows:{db.read('s').count()}"]
+        found.append(str(db.refresh("s").reason.code))
+        remove_file(f"{folder}/day=1/a.csv")
+        found += [_way(db, "s"), f"rows:{db.read('s').count()}"]
+        told = [event.text.replace(" ", "_") for event in db.events() if event.kind == "resnapshot"]
+        return [*found, *told]
+
+
 def main(place: str, catalog: str) -> None:
     """Live once with small changes on the driver, and once with all rows through Spark."""
     for name, limit in (("small", 10_000), ("spark", 0)):
         print(*_live(f"{place}/{name}", f"{catalog}-{name}.db", limit), flush=True)
+    print(*_follow_files(f"{place}/files", f"{catalog}-files.db"), flush=True)
 
 
 if __name__ == "__main__":

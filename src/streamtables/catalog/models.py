@@ -7,6 +7,7 @@
     Input           one edge: a stream table reads this source or stream table
     Standing        where a stream table stands (see `streamtables.positions`)
     RefreshRecord   one refresh: mode, reason, positions, rows, seconds of each step
+    FileFolder      a folder whose files are the rows of a source
     Capture         how the changes of a PostgreSQL table reach its mirror
     CaptureEvent    one step of a capture: why it began, moved, copied anew or stopped
 
@@ -37,6 +38,7 @@ __all__ = [
     "CaptureMode",
     "CaptureWish",
     "Column",
+    "FileFolder",
     "Function",
     "FunctionLanguage",
     "Input",
@@ -56,7 +58,7 @@ __all__ = [
     "new_refresh_id",
 ]
 
-SourceKind = Literal["delta", "postgres"]
+SourceKind = Literal["delta", "postgres", "files"]
 CaptureMode = Literal["triggers", "wal"]
 CaptureWish = Literal["auto", "triggers", "wal"]
 FunctionLanguage = Literal["sql", "python", "python-aggregate"]
@@ -104,6 +106,27 @@ class Source:
     added_at: datetime
     key_columns: tuple[str, ...] = ()
     kind: SourceKind = "delta"
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether its Delta table is written here, after something that is no Delta table."""
+        return self.kind != "delta"
+
+
+@dataclass(frozen=True)
+class FileFolder:
+    """A folder whose files are the rows of a source.
+
+    `folder` is a path or a URI; `pattern` is for the names of files, "" for all; `schema` are the
+    columns as a person gave them, "" where they are learnt from the files, and grow with them.
+    """
+
+    source_id: InputId
+    folder: str
+    format: str
+    pattern: str = ""
+    schema: str = ""
+    options: Options = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

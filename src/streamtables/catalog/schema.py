@@ -70,6 +70,17 @@ source_heads = Table(
     Column("mark", Text, nullable=False),
 )
 
+file_folders = Table(
+    "file_folders",
+    metadata,
+    Column("source_id", Text, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
+    Column("folder", Text, nullable=False),
+    Column("format", Text, nullable=False),
+    Column("pattern", Text, nullable=False),
+    Column("schema", Text, nullable=False),
+    Column("options", options_text(), nullable=False),
+)
+
 captures = Table(
     "captures",
     metadata,

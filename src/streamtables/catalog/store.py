@@ -3,6 +3,7 @@
     definition_changes.py   sources and stream tables: add, alter, drop
     captures.py             PostgreSQL tables as sources, and drains
     source_heads.py         what the histories of Delta sources are recognised by
+    file_folders.py         folders of files as sources
     library_changes.py      views and functions: add, replace, drop
     changes_together.py     several stream tables in one transaction
     standings.py            where each stream table stands
@@ -38,6 +39,7 @@ from streamtables.catalog.database import Database
 from streamtables.catalog.definitions import CatalogSnapshot, Definitions
 from streamtables.catalog.epochs import Epochs
 from streamtables.catalog.events import Events
+from streamtables.catalog.file_folders import FileFolders
 from streamtables.catalog.leases import Leases
 from streamtables.catalog.library_changes import LibraryChanges
 from streamtables.catalog.load_definitions import load_definitions
@@ -62,6 +64,7 @@ _GENERATION = select(catalog_meta.c.generation)
 
 class Catalog(
     Captures,
+    FileFolders,
     SchedulingRules,
     Publications,
     LibraryChanges,

@@ -66,15 +66,51 @@ def add(
             "--enable-change-feed", help="Switch the table's change feed on if it is off."
         ),
     ] = False,
+    files: Annotated[
+        str | None,
+        typer.Option("--files", help="Folder or URI whose files are the rows.", show_default=False),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Format of the files: csv, json, parquet or orc; seen by their names without it.",
+            show_default=False,
+        ),
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            "--schema",
+            help="Columns of the files, such as 'id BIGINT, city STRING'; learnt without it.",
+            show_default=False,
+        ),
+    ] = None,
+    pattern: Annotated[
+        str,
+        typer.Option("--pattern", help="Which files by their names: '*.csv'.", show_default=False),
+    ] = "",
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            help="An option of Spark's reader, such as sep=;, may be repeated.",
+            show_default=False,
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     warehouse: Warehouse = None,
 ) -> None:
-    """Add a Delta table, or a table of a PostgreSQL database, as a source."""
-    if (path is None) == (table is None):
+    """Add a Delta table, a table of a PostgreSQL database or a folder of files as a source."""
+    if sum(place is not None for place in (path, table, files)) != 1:
         raise ConfigError(
-            f'source "{name}" needs exactly one of --path and --table',
-            hint="Give the folder of a Delta table with --path, or its catalog name with --table.",
+            f'source "{name}" needs exactly one of --path, --table and --files',
+            hint="Give the folder of a Delta table with --path, its catalog name with --table, or "
+            "a folder of CSV, JSON, Parquet or ORC files with --files.",
         )
     columns = [part.strip() for text in key or () for part in text.split(",") if part.strip()]
+    chosen_types = _pairs(types, "--type COLUMN=TYPE, such as --type price=decimal(20,4)")
+    chosen_options = _pairs(options, "--option NAME=VALUE, such as --option 'sep=;'", empty=True)
     message = f"adding {name}"
     shown: Shown = copying(message) if postgres else working(message)
     with opened(context, warehouse) as db, shown as progress:
@@ -86,23 +122,25 @@ def add(
             enable_change_feed=enable_change_feed,
             postgres=postgres,
             capture=capture,
-            types=_types(types or ()),
+            types=chosen_types,
             progress=progress,
+            files=files,
+            format=format,
+            schema=schema,
+            pattern=pattern,
+            options=chosen_options,
         )
     show_line(f'source "{name}" added')
 
 
-def _types(given: Sequence[str]) -> dict[str, str] | None:
-    """Read what overrides say: a column and its type each."""
+def _pairs(given: Sequence[str] | None, form: str, *, empty: bool = False) -> dict[str, str] | None:
+    """Read what says a value of something: a name and the value each, which may be empty or not."""
     found: dict[str, str] = {}
-    for text in given:
-        column, sign, kind = text.partition("=")
-        if not (column and sign and kind):
-            raise ConfigError(
-                f'"{text}" does not give a column a type',
-                hint="Write --type COLUMN=TYPE, such as --type price=decimal(20,4).",
-            )
-        found[column.strip()] = kind.strip()
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign and (value or empty)):
+            raise ConfigError(f'"{text}" does not say what is what', hint=f"Write {form}.")
+        found[name.strip()] = value
     return found or None
 
 
@@ -111,18 +149,22 @@ def list_sources(
 ) -> None:
     """List the sources."""
     with opened(context, warehouse) as db:
-        sources = db.sources()
+        sources, places = db.sources(), db.source_places()
     if as_json:
         show_json(
             [
-                {**pick(source, "name", "kind", "location", "columns"), "key": _key(source)}
+                {
+                    **pick(source, "name", "kind", "location", "columns"),
+                    "key": _key(source),
+                    "from": places[source.name],
+                }
                 for source in sources
             ]
         )
         return
     show_table(
-        ["name", "kind", "key", "location"],
-        [[source.name, source.kind, _key_text(source), source.location] for source in sources],
+        ["name", "kind", "key", "from"],
+        [[source.name, source.kind, _key_text(source), places[source.name]] for source in sources],
         empty="no sources yet; add one: streamtables source add NAME --path FOLDER",
     )
 

@@ -63,12 +63,17 @@ def append(
     *,
     key_columns: tuple[str, ...] | None,
     known: Version | None = None,
+    new_columns: bool = False,
 ) -> Applied | Superseded:
-    """Add rows; with `__st_weight`, each row that many times."""
+    """Add rows; with `__st_weight`, each row that many times.
+
+    With `new_columns` the table takes over those that it does not have yet.
+    """
     attempt = Attempt.begin(location, stamp, known)
     with spark_border():
         written = _expanded(rows, stamp, bag=key_columns is None)
-        stamped(written, stamp).mode("append").save(location)
+        writer = stamped(written, stamp).mode("append")
+        (writer.option("mergeSchema", "true") if new_columns else writer).save(location)
     return attempt.confirm("append")
 
 

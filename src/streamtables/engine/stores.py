@@ -94,6 +94,21 @@ def write_file(location: str, data: bytes) -> None:
         raise storage_away(location, error) from error
 
 
+def remove_file(location: str) -> None:
+    """Delete a file; one that is not there is gone."""
+    path = local_path(location)
+    if path is not None:
+        path.unlink(missing_ok=True)
+        return
+    system, inside = open_store(location)
+    try:
+        system.delete_file(inside)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise storage_away(location, error) from error
+
+
 def folders_in(location: str) -> list[str]:
     """Return the names of the folders in a place, in their order; none where there is no place."""
     from pyarrow import fs

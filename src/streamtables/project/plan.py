@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamtables.apply_folder import ApplyItem, ApplyPlan, statement_steps
 from streamtables.catalog.definitions import Definitions
-from streamtables.catalog.models import Capture
+from streamtables.catalog.models import Capture, FileFolder
 from streamtables.compiler.frontend.dialect import parse_query
 from streamtables.compiler.frontend.tables import referenced_names
 from streamtables.compiler.statements import CreateStreamTable
@@ -77,11 +77,12 @@ def plan_project(
     wanted: ProjectDefinitions,
     definitions: Definitions,
     captures: Mapping[InputId, Capture],
+    folders: Mapping[InputId, FileFolder],
     *,
     prune: bool,
 ) -> ProjectPlan:
     """Compare a project with a warehouse; nothing changes."""
-    there = Warehouse(definitions, captures, read_record(db.place))
+    there = Warehouse(definitions, captures, folders, read_record(db.place))
     project, environment = wanted.project.name, wanted.environment.name
     there.record.refuse_another(project, environment, db.place)
     sources = tuple(source_step(source, there) for source in wanted.sources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streamtables.catalog.models import Capture, Source, StreamTable
+from streamtables.catalog.models import Capture, FileFolder, Source, StreamTable
 from streamtables.choices import checked_choices
 from streamtables.compiler.statements import CreateStreamTable
 from streamtables.project.source_files import SourceFile
@@ -43,6 +43,10 @@ def said_of(table: StreamTable) -> Said:
 
 def said_by_file(source: SourceFile) -> Said:
     """Return what the file of a source says."""
+    if source.files is not None:
+        return _said_of_files(
+            source.files, source.format, source.schema, source.pattern, source.options
+        )
     return {
         "place": source.place,
         "key": ", ".join(source.key),
@@ -51,8 +55,11 @@ def said_by_file(source: SourceFile) -> Said:
     }
 
 
-def said_of_source(source: Source, capture: Capture | None) -> Said:
+def said_of_source(source: Source, capture: Capture | None, folder: FileFolder | None) -> Said:
     """Return the same of a source as the catalog has it."""
+    if folder is not None:
+        options = tuple((name, str(value)) for name, value in folder.options.items())
+        return _said_of_files(folder.folder, folder.format, folder.schema, folder.pattern, options)
     if capture is None:
         return {
             "place": source.location,
@@ -67,6 +74,19 @@ def said_of_source(source: Source, capture: Capture | None) -> Said:
         "key": "",
         "capture": capture.wish,
         "types": ", ".join(f"{column}={kind}" for column, kind in overrides),
+    }
+
+
+def _said_of_files(
+    folder: str, format: str, schema: str, pattern: str, options: tuple[tuple[str, str], ...]
+) -> Said:
+    return {
+        "place": folder,
+        "kind": "files",
+        "format": format.lower(),
+        "schema": schema.strip(),
+        "pattern": pattern,
+        "options": ", ".join(f"{name}={value}" for name, value in sorted(options)),
     }
 
 

@@ -45,6 +45,7 @@ key = ["order_id"]
 # A name in Spark's catalog:        table = "shop.orders"
 # A table of PostgreSQL:            postgres = "${env:SHOP_URL}"
 #                                   table = "public.orders"
+# A folder of files:                files = "landing/orders"
 """
 
 _TABLE = """\

@@ -18,8 +18,9 @@ from streamtables.project_file import (
 )
 
 FOLDER = "sources"
-_PLACES = ("path", "table", "postgres")
-_KEYS = ("name", *_PLACES, "key", "capture", "types", "enable_change_feed")
+_PLACES = ("path", "table", "postgres", "files")
+_OF_FILES = ("format", "schema", "pattern")
+_KEYS = ("name", *_PLACES, "key", "capture", "types", "enable_change_feed", *_OF_FILES, "options")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,22 @@ class SourceFile:
     capture: str = "auto"
     types: tuple[tuple[str, str], ...] = ()
     enable_change_feed: bool = False
+    files: str | None = None
+    format: str = ""
+    schema: str = ""
+    pattern: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def by_name(self) -> bool:
+        """Whether only Spark's catalog knows where the table is."""
+        return self.path is None and self.postgres is None and self.files is None
 
     @property
     def place(self) -> str:
         """Where the table is, in one line that holds no secret."""
+        if self.files is not None:
+            return self.files
         if self.postgres is not None:
             return f"{self.table} of {self.postgres}"
         return self.path if self.path is not None else f"table {self.table}"
@@ -77,27 +90,39 @@ def _source(project: Project, environment: Environment, path: Path) -> SourceFil
 
 def _checked(values: Values, project: Project, stem: str, file: str) -> SourceFile:
     place = f'the file "{file}"'
-    path, table, postgres = (text_of(values, key, place) or None for key in _PLACES)
-    if (path is None) == (table is None) or (postgres is not None and table is None):
+    path, table, postgres, files = (text_of(values, key, place) or None for key in _PLACES)
+    places = sum(given is not None for given in (path, table, files))
+    if places != 1 or (postgres is not None and table is None):
         raise ConfigError(
             f"{place} does not say where the source is",
-            hint='Give path = "…", or table = "…" of Spark\'s catalog, or postgres and table.',
+            hint='Give path = "…", or table = "…" of Spark\'s catalog, or postgres and table, '
+            'or files = "…" for a folder of files.',
         )
     refuse_password(postgres or "", "postgres", place)
-    if path is not None and "://" not in path:
-        path = str(project.folder / Path(path).expanduser())
-    types = table_of(values, "types", place)
+    types, options = (table_of(values, key, place) for key in ("types", "options"))
     return SourceFile(
         name=text_of(values, "name", place) or stem,
         file=file,
-        path=path,
+        path=_inside(path, project),
         table=table,
         postgres=postgres,
         key=_texts(values.get("key", []), "key", place),
         capture=text_of(values, "capture", place) or "auto",
         types=tuple((column, text_of(types, column, place)) for column in types),
         enable_change_feed=_flag(values, "enable_change_feed", place),
+        files=_inside(files, project),
+        format=text_of(values, "format", place),
+        schema=text_of(values, "schema", place),
+        pattern=text_of(values, "pattern", place),
+        options=tuple((name, text_of(options, name, place)) for name in options),
     )
+
+
+def _inside(path: str | None, project: Project) -> str | None:
+    """Return a path as seen from the folder of the project; a URI is what it is."""
+    if path is None or "://" in path:
+        return path
+    return str(project.folder / Path(path).expanduser())
 
 
 def _texts(value: object, key: str, place: str) -> tuple[str, ...]:

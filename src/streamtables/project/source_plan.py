@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamtables.catalog.definitions import Definitions
-from streamtables.catalog.models import Capture, StreamTable
+from streamtables.catalog.models import Capture, FileFolder, StreamTable
 from streamtables.positions import InputId
 from streamtables.project.record import Record
 from streamtables.project.said import Said, differences, said_by_file, said_of_source
@@ -33,6 +33,7 @@ class Warehouse:
 
     definitions: Definitions
     captures: Mapping[InputId, Capture]
+    folders: Mapping[InputId, FileFolder]
     record: Record
 
     @property
@@ -47,7 +48,7 @@ class Warehouse:
         return {
             source.name.lower(): (
                 source.name,
-                said_of_source(source, self.captures.get(source.id)),
+                said_of_source(source, self.captures.get(source.id), self.folders.get(source.id)),
             )
             for source in self.definitions.sources.values()
         }
@@ -72,12 +73,18 @@ def source_step(source: SourceFile, there: Warehouse) -> SourceStep:
 
 def _source_changes(source: SourceFile, stored: Said, record: Record) -> list[tuple[str, str, str]]:
     said = said_by_file(source)
-    if source.path is None and source.postgres is None:
+    if source.by_name:
         # Where a name of Spark's catalog leads is not asked for a plan: the last apply tells.
         stored = record.sources.get(source.name.lower(), {**said, "key": stored["key"]})
     elif _same_place(stored["place"], said["place"]):
         stored = {**stored, "place": said["place"]}
-    return differences(stored, said)
+    return differences(_as_silent_as(stored, source), said)
+
+
+def _as_silent_as(stored: Said, source: SourceFile) -> Said:
+    """Leave out the format of files where the file of the source leaves it to their names."""
+    seen = source.files is not None and not source.format
+    return {**stored, "format": ""} if seen and "format" in stored else stored
 
 
 def _same_place(stored: str, said: str) -> bool:
@@ -101,6 +108,11 @@ def apply_source(db: StreamTables, step: SourceStep) -> None:
             postgres=source.postgres,
             capture=source.capture,
             types=dict(source.types) or None,
+            files=source.files,
+            format=source.format or None,
+            schema=source.schema or None,
+            pattern=source.pattern,
+            options=dict(source.options) or None,
         )
 
 
@@ -114,9 +126,8 @@ def comparable(there: Warehouse, wanted: tuple[SourceFile, ...]) -> dict[str, tu
             continue
         name, said = found[key]
         for place in (last.get("place", ""), source.place):
-            by_name = source.path is None and source.postgres is None
-            if place and (by_name or _same_place(said["place"], place)):
+            if place and (source.by_name or _same_place(said["place"], place)):
                 said = {**said, "place": place}
                 break
-        found[key] = (name, said)
+        found[key] = (name, _as_silent_as(said, source))
     return found

@@ -77,9 +77,9 @@ def _backed_up(snapshot: CatalogSnapshot, drained: dict[InputId, Version]) -> li
         where, made = table.location, _table_id(table.location)
         found.append(BackedUp(table.id, table.name, "stream-table", where, made, version, frontier))
     for source in snapshot.sources.values():
-        mirror = source.kind == "postgres"
-        head = drained.get(source.id) if mirror else _head(source.location)
-        kind, made = "mirror" if mirror else "source", source.delta_table_id
+        captured = source.kind == "postgres"
+        head = drained.get(source.id) if captured else _head(source.location)
+        kind, made = "mirror" if source.is_mirror else "source", source.delta_table_id
         version = None if head is None else int(head)
         found.append(BackedUp(source.id, source.name, kind, source.location, made, version, {}))
     return found

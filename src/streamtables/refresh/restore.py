@@ -124,7 +124,7 @@ def _relocate(catalog: Catalog, old: Path, warehouse: Path) -> None:
         if inside is None or old == new:
             continue
         # Tables of others move only if they were moved along.
-        others = isinstance(item, Source) and item.kind == "delta"
+        others = isinstance(item, Source) and not item.is_mirror
         if not others or (new / inside).exists():
             places[item.id] = str(new / inside)
     if places:

@@ -63,10 +63,11 @@ class Sighting:
 
     def _look(self) -> None:
         sources = sources_of(self.snapshot, self.tables)
-        if keys := {source.id for source in sources if source.kind == "delta"}:
+        if keys := {source.id for source in sources if source.kind != "postgres"}:
             self.around.watch.expect(keys, self.around.catalog.heads(keys))
         consumed = self._consumed()
         self.broken |= self.around.postgres.drain(sources)
+        self.broken |= self.around.folders.take(sources)
         mirrors = any(source.kind == "postgres" for source in sources)
         drained = self.around.postgres.pins() if mirrors else {}
         for source in sources:
@@ -95,7 +96,7 @@ class Sighting:
         seen = {
             key: Head(position.head, position.mark)
             for key, position in self.positions.items()
-            if position.mark is not None and sources[key].kind == "delta"
+            if position.mark is not None and sources[key].kind != "postgres"
         }
         new = {key: head for key, head in seen.items() if known.get(key) != head}
         # A source that was dropped meanwhile has no readers whom this could concern.

@@ -28,6 +28,7 @@ from streamtables.refresh.sizes import Sizes
 from streamtables.refresh.upkeep import Upkeep
 from streamtables.settings import Settings
 from streamtables.sources.delta import DeltaWatch
+from streamtables.sources.files.folders import FolderSources
 from streamtables.sources.postgres.capture import PostgresCapture
 
 
@@ -47,6 +48,7 @@ class Surroundings:
     clock: Callable[[], datetime]
     watch: DeltaWatch
     postgres: PostgresCapture
+    folders: FolderSources
     plans: Plans
     observer: Observer = field(default_factory=Observer)
     sizes: Sizes = field(default_factory=Sizes)

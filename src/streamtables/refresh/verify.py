@@ -135,7 +135,7 @@ def _require_same_roots(
     for root in roots:
         source, version = snapshot.sources[root], standing.base_frontier[root]
         anew = version < 0
-        if source.kind == "delta" and not anew:
+        if source.kind != "postgres" and not anew:
             anew = around.watch.look(source, version).drift.anew
         if anew:
             raise _made_anew(f'source "{source.name}"', table)

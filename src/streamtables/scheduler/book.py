@@ -94,9 +94,9 @@ class Book:
 
     @cached_property
     def own_tables(self) -> tuple[StreamTable | Source, ...]:
-        """The tables that this package writes: stream tables, and mirrors of PostgreSQL tables."""
+        """The tables that this package writes: stream tables, and mirrors of what is no table."""
         sources = self.definitions.sources.values()
-        mirrors = (source for source in sources if source.kind == "postgres")
+        mirrors = (source for source in sources if source.is_mirror)
         return (*self.definitions.stream_tables.values(), *mirrors)
 
     def version_of(self, table: InputId) -> Version | None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from streamtables.catalog.definitions import CatalogSnapshot
-from streamtables.catalog.models import RefreshRecord, StreamTable
+from streamtables.catalog.models import RefreshRecord, Source, StreamTable
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId, Standing, Version
@@ -94,8 +94,15 @@ class LagReader:
         return min(found, default=None)
 
     def _first_after(self, root: InputId, consumed: Version) -> datetime | None:
-        """Return when the first change of a source after a version was committed."""
+        """Return when the first change of a source after a version came."""
         source = self.snapshot.sources[root]
+        committed = self._first_commit_after(source, consumed)
+        if source.kind != "files":
+            return committed
+        waiting = self.around.folders.waiting_since(source)
+        return min((at for at in (committed, waiting) if at is not None), default=None)
+
+    def _first_commit_after(self, source: Source, consumed: Version) -> datetime | None:
         at = self.around.watch.look(source, consumed).version
         if at <= consumed:
             return None

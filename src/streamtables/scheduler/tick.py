@@ -141,6 +141,7 @@ class Ticker:
         positions = {source.id: self._position(book, source) for source in moved}
         positions |= dict.fromkeys(source.id for source in unreadable)
         positions |= self.following.moved(mirrors)
+        positions |= self.around.folders.waiting([s for s in book.watched if s.kind == "files"])
         for key in [key for key, at in positions.items() if at is None]:
             self.heads.forget(key)
         changed = [key for key, at in positions.items() if book.note_source(key, at)]

@@ -147,7 +147,7 @@ class DeltaWatch:
     def _was_put_back(self, source: Source, log: DeltaLog, head: Version) -> bool:
         """Whether the log does not continue what was seen; unknown past its own clean-up."""
         known = self.known.get(source.id)
-        if known is None or source.kind != "delta":
+        if known is None or source.kind == "postgres":
             return False
         if known.version > head:
             return True

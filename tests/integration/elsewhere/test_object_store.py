@@ -32,4 +32,6 @@ def test_a_warehouse_in_a_store_lives_like_one_on_disk(tmp_path: Path) -> None:
         )
     small = [*FILLED, *_followed("replace-keys"), *END]
     by_spark = [*FILLED, *_followed("merge"), *END]
-    assert said == small + by_spark
+    files = ["full/overwrite", "differential/replace-keys", "rows:2", "current"]
+    files += ["differential/replace-keys", "rows:1", 'the_file_"day=1/a.csv"_is_gone']
+    assert said == small + by_spark + files

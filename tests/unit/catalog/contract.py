@@ -11,6 +11,7 @@ import pytest
 from streamtables.catalog import Catalog, Step, new_id
 from streamtables.catalog.cancellations import Cancellation
 from streamtables.catalog.library_changes import LibraryChange, Recompiled
+from streamtables.catalog.models import FileFolder
 from streamtables.catalog.source_heads import Head
 from streamtables.errors import (
     AlreadyExistsError,
@@ -72,6 +73,21 @@ class DefinitionContract:
         assert catalog.heads({orders.id, items.id}) == {}
         with pytest.raises(NotFoundError):
             catalog.note_heads({items.id: Head(Version(6), "e")})
+
+    def test_folders_of_files_come_and_go_with_their_sources(self, catalog: Catalog):
+        orders, items = source("orders", kind="files"), source("items", kind="files")
+        folder = FileFolder(orders.id, "/landing", "csv", "*.csv", "id INT", {"sep": ";"})
+        catalog.add_file_folder(orders, folder)
+        with pytest.raises(AlreadyExistsError):
+            catalog.add_file_folder(
+                dataclasses.replace(items, name="Orders"),
+                FileFolder(items.id, "s3://lake/items", "json"),
+            )
+        assert catalog.file_folders() == {orders.id: folder}
+        assert catalog.file_folders([items.id]) == {}
+        assert catalog.source("orders").is_mirror
+        catalog.drop_source("orders")
+        assert catalog.file_folders() == {}
 
     def test_heads_are_noted_by_many_at_a_time(self, catalog: Catalog):
         orders = catalog.add_source(source("orders"))

@@ -183,6 +183,9 @@ class FakeDatabase:
         self._record("sources")
         return self.source_list
 
+    def source_places(self) -> dict[str, str]:
+        return {source.name: source.location for source in self.source_list}
+
     def drop_source(self, name: str, *, leave_server: bool = False) -> None:
         self._record("drop_source", name, leave_server=leave_server)
 

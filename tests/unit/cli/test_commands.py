@@ -70,22 +70,52 @@ def test_source_add_passes_path_and_key_columns(run, db):
                 "capture": "auto",
                 "types": None,
                 "progress": None,
+                "files": None,
+                "format": None,
+                "schema": None,
+                "pattern": "",
+                "options": None,
             },
         )
     ]
 
 
-@pytest.mark.parametrize("places", [(), ("--path", "a", "--table", "b")])
+def test_source_add_passes_what_is_said_of_files(run, db):
+    result = run(
+        *("source", "add", "orders", "--files", "landing", "--format", "csv"),
+        *("--schema", "id INT", "--pattern", "*.csv", "--option", "sep==", "--option", "quote="),
+    )
+    assert result.code == 0
+    [(_, asked)] = db.asked("add_source")
+    names = ("files", "format", "schema", "pattern", "options", "path")
+    assert [asked[name] for name in names] == [
+        *("landing", "csv", "id INT", "*.csv"),
+        {"sep": "=", "quote": ""},
+        None,
+    ]
+
+
+@pytest.mark.parametrize("option", ["sep", "=;", " ="])
+def test_an_option_without_a_name_is_refused(run, db, option):
+    result = run("source", "add", "orders", "--files", "landing", "--option", option)
+    assert result.code == 2
+    assert "--option NAME=VALUE" in result.err
+    assert db.calls == []
+
+
+@pytest.mark.parametrize(
+    "places", [(), ("--path", "a", "--table", "b"), ("--path", "a", "--files", "b")]
+)
 def test_source_add_takes_exactly_one_place(run, db, places):
     result = run("source", "add", "orders", *places)
     assert result.code == 2
-    assert "exactly one of --path and --table" in result.err
+    assert "exactly one of --path, --table and --files" in result.err
     assert db.calls == []
 
 
 def test_source_list_shows_plain_columns_in_a_pipe(run):
     result = run("source", "list")
-    assert result.out == "name    kind   key  location\norders  delta  id   data/orders\n"
+    assert result.out == "name    kind   key  from\norders  delta  id   data/orders\n"
 
 
 def test_source_list_as_json(run):
@@ -96,6 +126,7 @@ def test_source_list_as_json(run):
             "location": "data/orders",
             "columns": [["id", "bigint"]],
             "key": ["id"],
+            "from": "data/orders",
         }
     ]
 

@@ -42,10 +42,24 @@ def test_an_environment_may_have_another_kind_of_source(tmp_path: Path):
     assert prod.place == "public.customers of ${env:SHOP_URL}"
 
 
+def test_a_folder_of_files_and_how_they_are_read(tmp_path: Path):
+    text = (
+        'files = "landing"\nformat = "csv"\nschema = "id INT"\npattern = "*.txt"\n'
+        'options = { sep = ";" }\n[environments.prod]\nfiles = "s3://lake/landing"\n'
+    )
+    (dev,) = sources(tmp_path, orders_dot_toml=text)
+    (prod,) = sources(tmp_path, "prod")
+    assert (dev.files, dev.path, dev.by_name) == (str(tmp_path / "landing"), None, False)
+    assert (dev.format, dev.schema, dev.pattern) == ("csv", "id INT", "*.txt")
+    assert (prod.place, prod.options) == ("s3://lake/landing", (("sep", ";"),))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "does not say where"),
+        ('path = "a"\nfiles = "b"\n', "does not say where"),
+        ('files = "a"\noptions = { sep = 1 }\n', "is not a text"),
         ('path = "a"\ntable = "b"\n', "does not say where"),
         ('postgres = "${env:X}"\n', "does not say where"),
         ('postgres = "postgresql://me:secret@h/d"\ntable = "t"\n', "holds a password"),

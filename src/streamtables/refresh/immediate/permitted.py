@@ -9,6 +9,11 @@ from streamtables.errors import ConfigError
 from streamtables.refresh.immediate import IMMEDIATE
 
 
+def whose_rows(source: Source) -> str:
+    """Return where the rows of a mirror come from, as the end of a sentence about it."""
+    return "is captured from PostgreSQL" if source.kind == "postgres" else "is a folder of files"
+
+
 def require_immediate(plan: Plan, definitions: Definitions) -> None:
     """Refuse a query whose result moves by other things than writes through this package."""
     if plan.reads_clock:
@@ -20,9 +25,9 @@ def require_immediate(plan: Plan, definitions: Definitions) -> None:
     for name in plan.tables:
         entry = definitions.named(name)
         if isinstance(entry, Source):
-            if entry.kind != "delta":
+            if entry.is_mirror:
                 raise ConfigError(
-                    f'"{name}" is captured from PostgreSQL, and is not written here',
+                    f'"{name}" {whose_rows(entry)}, and is not written here',
                     hint="Use mode auto; wait_for() waits until a table has what you wrote.",
                 )
         elif getattr(entry, "mode", "") != IMMEDIATE:

@@ -61,7 +61,7 @@ def goal_of(
         if source.kind == "postgres":
             transactions[captures[source.id].database] = _number(value, source.name)
         else:
-            versions[source.id] = _version(source, value)
+            versions[source.id] = _version(source, value, around)
     return Goal(Frontier(versions), transactions, frozenset(source.id for source in roots.values()))
 
 
@@ -106,7 +106,12 @@ def _root(name: str, roots: Mapping[str, Source], table: StreamTable) -> Source:
     return roots[name.lower()]
 
 
-def _version(source: Source, value: int | str | None) -> Version:
+def _version(source: Source, value: int | str | None, around: Surroundings) -> Version:
+    if source.kind == "files" and value is None:
+        # Files that are there and not taken yet belong to what is there now.
+        ahead = around.folders.waiting([source]).get(source.id)
+        if ahead is not None:
+            return ahead
     head = DeltaLog(source.location).head() or Version(0)
     version = head if value is None else Version(_number(value, source.name))
     if version > head:

@@ -40,6 +40,7 @@ from streamtables.refresh.immediate.commits import (
     unwritable,
 )
 from streamtables.refresh.immediate.locking import Locks, lock_plan
+from streamtables.refresh.immediate.permitted import whose_rows
 from streamtables.refresh.immediate.prepared import Prepared, Preparing
 from streamtables.refresh.immediate.settling import settle, settled
 from streamtables.refresh.results import Refresh
@@ -101,10 +102,10 @@ class Write:
         raise AssertionError("unreachable")
 
     def _check(self) -> None:
-        if self.source.kind != "delta":
+        if self.source.is_mirror:
             raise ConfigError(
-                f'source "{self.source.name}" is captured from PostgreSQL',
-                hint="Write to the PostgreSQL table; wait_for() waits until a table has it.",
+                f'source "{self.source.name}" {whose_rows(self.source)}',
+                hint="Write there; wait_for() waits until a table has it.",
             )
 
     def _attempt(self, batch: Batch, started: float) -> Written:

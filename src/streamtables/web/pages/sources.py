@@ -16,6 +16,7 @@ def sources(request: Request) -> str:
     """Show every source, and how far its capture is behind."""
     facts = shared_of(request).facts
     found = facts.get("sources", lambda db: db.sources(), 60.0)
+    places = facts.get("source places", lambda db: db.source_places(), 60.0)
     captures = facts.get("captures", lambda db: db.wal_source_status(), 5.0)
     readers: dict[str, list[str]] = {}
     for read, reader in facts.graph().edges:
@@ -25,6 +26,7 @@ def sources(request: Request) -> str:
         "sources.html",
         request,
         sources=found,
+        places=places,
         captures={capture.source: capture for capture in captures},
         readers=readers,
         behind={name: len(late.intersection(found)) for name, found in readers.items()},
