@@ -283,7 +283,11 @@ def test_columns_that_a_person_gives_hold_for_an_empty_folder(
 
 
 BAD: dict[str, tuple[dict[str, Any], type[StreamTablesError]]] = {
-    "no such folder": (dict(files="nowhere"), SourceMissingError),
+    "no such folder": (dict(files="nowhere"), SourceUnusableError),
+    "no such folder, with a format": (
+        dict(files="nowhere", format="csv", schema=SCHEMA),
+        SourceUnusableError,
+    ),
     "an empty folder": (dict(files="empty", format="csv"), ConfigError),
     "no format to be seen": (dict(files="empty"), ConfigError),
     "a format that is none": (dict(files="landing", format="xlsx"), ConfigError),

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from streamtables.catalog.models import FileFolder
-from streamtables.engine.file_listing import files_in
+from streamtables.engine.file_listing import FileState, files_in
 from streamtables.engine.file_rows import FORMATS
 from streamtables.engine.stores import local_path
-from streamtables.errors import ConfigError
+from streamtables.errors import ConfigError, SourceMissingError, SourceUnusableError
 from streamtables.positions import InputId
 
 _ENDINGS = {
@@ -73,6 +73,20 @@ def checked_folder(
     return FileFolder(InputId(""), folder, kind, pattern, (schema or "").strip(), chosen)
 
 
+def listed_now(folder: str, pattern: str) -> dict[str, FileState]:
+    """Return the files of a folder that a person named just now: one that is not there is no news.
+
+    Raises:
+        SourceUnusableError: there is no such folder.
+    """
+    try:
+        return files_in(folder, pattern)
+    except SourceMissingError as error:
+        raise SourceUnusableError(
+            error.message, detail=error.detail, hint="Give the folder that holds the files."
+        ) from error
+
+
 def refuse_beside_files(name: str, others: Iterable[object]) -> None:
     """Refuse what belongs to tables, where a folder of files is added."""
     if any(others):
@@ -97,7 +111,7 @@ def _text(value: object) -> str:
 
 
 def _format_of(folder: str, pattern: str) -> str:
-    names = files_in(folder, pattern)
+    names = listed_now(folder, pattern)
     kinds = {_ENDINGS.get(_ending(name), "") for name in names}
     if len(kinds) == 1 and (kind := kinds.pop()):
         return kind

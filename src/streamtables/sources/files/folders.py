@@ -36,6 +36,7 @@ from streamtables.errors import (
 from streamtables.fail_points import reach
 from streamtables.positions import COPY, CommitStamp, Frontier, InputId, RefreshId, Version
 from streamtables.positions import Sequence as CommitSequence
+from streamtables.sources.files.choices import listed_now
 from streamtables.sources.files.listing import Listing, difference
 from streamtables.sources.files.taken import LastTake, forget_older, keep_listing, last_take
 
@@ -74,7 +75,7 @@ class FolderSources:
 
     def add(self, name: str, folder: FileFolder) -> Source:
         """Take all files of a folder; afterwards its mirror is a source like any other."""
-        listing = files_in(folder.folder, folder.pattern)
+        listing = listed_now(folder.folder, folder.pattern)
         if not listing and not folder.schema:
             raise ConfigError(
                 f'the folder "{folder.folder}" holds no files to learn the columns from',
