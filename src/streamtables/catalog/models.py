@@ -268,6 +268,8 @@ class Alteration(TypedDict, total=False):
 
 CHOICE = "choose"
 """The step of a record that holds what was known when its way was chosen."""
+OWN_SHARE = "own_share"
+"""The fact of that step that says which share of its time a refresh would have taken alone."""
 
 
 @dataclass(frozen=True)
@@ -310,3 +312,10 @@ class RefreshRecord:
     def outcome(self) -> RefreshState:
         """How the refresh ended, by the name that its answer uses."""
         return self.state
+
+    @property
+    def own_share(self) -> float:
+        """The share of its time that the refresh would have taken alone; 1 where it was."""
+        facts = next((step.facts for step in self.steps if step.name == CHOICE), {})
+        share = facts.get(OWN_SHARE)
+        return float(share) if isinstance(share, int | float) else 1.0

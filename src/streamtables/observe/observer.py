@@ -122,7 +122,8 @@ class Observer:
         way = str(facts.get("way"))
         predicted = facts.get(f"predicted_{way}")
         if isinstance(predicted, int | float) and record.seconds > 0:
-            self.counts.observe(metric.COST_RATIO, way, value=predicted / record.seconds)
+            alone = record.seconds * record.own_share
+            self.counts.observe(metric.COST_RATIO, way, value=predicted / alone)
 
     def newly_fell_back(self, record: RefreshRecord) -> bool:
         """Whether a table fell back to full that did not the last time."""

@@ -39,13 +39,15 @@ class Choice:
     cold: bool = False
     """Whether this process takes the way for the first time."""
 
-    def step(self, result: Applied) -> Step:
+    def step(self, result: Applied, own_share: float) -> Step:
         """Return the step of the record that later predictions are made from."""
         work = self.work
         if result.strategy == "overwrite":
             # Only now is it known how many rows the query gives.
             work = replace(work, stored_rows=result.rows_inserted or 0)
-        facts = choice_facts(self.decision.way, work, self.predictions, cold=self.cold)
+        facts = choice_facts(
+            self.decision.way, work, self.predictions, cold=self.cold, own_share=own_share
+        )
         return Step(CHOICE, self.seconds, facts)
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from threading import Lock
 from typing import cast
 
-from streamtables.catalog.models import CHOICE, RefreshRecord
+from streamtables.catalog.models import CHOICE, OWN_SHARE, RefreshRecord
 from streamtables.positions import InputId
 from streamtables.refresh.cost_model import Prediction, Rates, Sample, Way, Work, predict
 from streamtables.refresh.cost_rates import RATES
@@ -102,11 +102,21 @@ def samples_of(history: Sequence[RefreshRecord]) -> list[Sample]:
 
 
 def choice_facts(
-    way: Way, work: Work, predictions: Mapping[Way, Prediction], *, cold: bool = False
+    way: Way,
+    work: Work,
+    predictions: Mapping[Way, Prediction],
+    *,
+    cold: bool = False,
+    own_share: float = 1.0,
 ) -> dict[str, str | int | float | bool | None]:
     """Return what a record keeps of a choice: the work, and what each way was expected to take."""
     expected = {f"predicted_{name}": round(p.seconds, 3) for name, p in predictions.items()}
-    return {"way": way, **asdict(work), **expected, **({"cold": True} if cold else {})}
+    facts = {"way": way, **asdict(work), **expected}
+    if cold:
+        facts["cold"] = True
+    if own_share < 1:
+        facts[OWN_SHARE] = round(own_share, 4)
+    return facts
 
 
 def _sample_of(record: RefreshRecord) -> Sample | None:
@@ -118,4 +128,5 @@ def _sample_of(record: RefreshRecord) -> Sample | None:
     work = Work(*(int(cast("int", facts.get(item.name, 0))) for item in fields(Work)))
     first_fill = record.reason_code == "first-fill"
     cold = first_fill or bool(facts.get("cold"))
-    return Sample(cast("Way", facts["way"]), work, record.seconds, cold, first_fill)
+    seconds = record.seconds * record.own_share
+    return Sample(cast("Way", facts["way"]), work, seconds, cold, first_fill)

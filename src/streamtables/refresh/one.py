@@ -23,6 +23,7 @@ from streamtables.observe.logs import about
 from streamtables.refresh.adopt import reconciled
 from streamtables.refresh.cancelling import Running
 from streamtables.refresh.choosing import Changes, Choice, Choosing, rows_of
+from streamtables.refresh.company import Stay
 from streamtables.refresh.deadline import deadline
 from streamtables.refresh.decide import Decision
 from streamtables.refresh.looked_up import looks_up
@@ -60,6 +61,7 @@ class RefreshOne:
     scopes: Sequence[str] = ()
     """The pauses that concern it; its own always does."""
     running: Running = field(init=False)
+    stay: Stay = field(init=False)
     following: SmallRefresh | None = field(init=False, default=None)
     """The small way, once it was looked at."""
 
@@ -80,6 +82,7 @@ class RefreshOne:
 
         try:
             with (
+                self.around.company.joined() as self.stay,
                 self.around.cancels.watching(tag, name, cancel) as self.running,
                 deadline(seconds, cancel, name),
             ):
@@ -169,7 +172,7 @@ class RefreshOne:
 
     def _ended(self, choice: Choice, result: Applied, recording: Recording) -> Refresh:
         """Record the refresh, and what it tells of the next one."""
-        self.watch.steps.insert(0, choice.step(result))
+        self.watch.steps.insert(0, choice.step(result, self.stay.own_share))
         if result.version is None:
             reason = SAME_ROWS if self._query_changed else NO_EFFECT
             answer = recording.no_change(reason, began=True)

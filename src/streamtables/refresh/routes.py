@@ -27,4 +27,5 @@ def written_by(record: RefreshRecord) -> Written | None:
     rows, files, size = (
         int(cast("int", step.facts[name])) for name in ("rows", "touched_files", "touched_bytes")
     )
-    return Written(cast("Hand", step.facts["routed"]), Write(rows, files, size), step.seconds)
+    seconds = step.seconds * record.own_share
+    return Written(cast("Hand", step.facts["routed"]), Write(rows, files, size), seconds)

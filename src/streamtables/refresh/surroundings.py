@@ -18,6 +18,7 @@ from streamtables.engine.session import SparkSessions
 from streamtables.engine.warehouses import Warehouse
 from streamtables.observe.observer import Observer
 from streamtables.refresh.cancelling import CancelWatch
+from streamtables.refresh.company import Company
 from streamtables.refresh.costs import CostBook
 from streamtables.refresh.limits import limits_of
 from streamtables.refresh.past_book import PastBook
@@ -56,6 +57,7 @@ class Surroundings:
     writes: PastBook[Written] = field(init=False)
     upkeep: Upkeep = field(init=False)
     cancels: CancelWatch = field(init=False)
+    company: Company = field(default_factory=Company)
     process: str = field(default_factory=this_process)
     sleep: Callable[[float], None] = sleep
 
