@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from streamtables.catalog.scheduler_models import Event
-from streamtables.errors import HistoryGoneError
+from streamtables.errors import StreamTablesError
 from streamtables.positions import InputId
 from streamtables.scheduler.backpressure import Pressure, judge, yields
 from streamtables.scheduler.book import Book
@@ -96,8 +96,9 @@ class PressureGauge:
             return 0
         try:
             rows = SharedChanges(0, {}).estimate([Window(key, source.location, since, upto)])
-        except HistoryGoneError:
-            # Whoever needs the history rebuilds, and says so; nothing piles up for it.
+        except StreamTablesError:
+            # The refresh that needs the source meets it too, and says so: history that is gone is
+            # a rebuild, for which nothing piles up; a log that cannot be read fails its readers.
             return 0
         self.pending[key] = rows or 0
         return rows or 0

@@ -59,6 +59,8 @@ class Ticker:
     """How many windows of changes the rounds of this process have read."""
     sources_seen: dict[InputId, datetime] = field(default_factory=dict)
     """When it was last known where each source stands."""
+    broke_off: bool = False
+    """Whether the last tick did not come to its end: what it had taken up is not done."""
     courier: Courier | None = None
     """Brings changes to those who subscribed to them, beside the ticks."""
     following: Following = field(init=False)
@@ -75,15 +77,21 @@ class Ticker:
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
         began = perf_counter()
+        broke_off, self.broke_off = self.broke_off, True
         try:
-            return self._ticked(lease)
+            if broke_off:
+                # What was seen to move then has not reached the book.
+                self.heads = Heads()
+            results = self._ticked(lease, anew=broke_off)
         finally:
             self.around.observer.ticked(perf_counter() - began)
+        self.broke_off = False
+        return results
 
-    def _ticked(self, lease: Lease) -> list[Refresh]:
+    def _ticked(self, lease: Lease, *, anew: bool) -> list[Refresh]:
         self.ticks += 1
         now = self.around.clock()
-        book = self._book_at(lease.generation, now)
+        book = self._book_at(lease.generation, now, anew=anew)
         self._detect(book, now)
         self.happened += self.gauge.look(book, now)
         chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
@@ -117,9 +125,9 @@ class Ticker:
         """Return when something is due next, as far as is known."""
         return self.book.next_start(self.around.clock()) if self.book else None
 
-    def _book_at(self, generation: int, now: datetime) -> Book:
-        """Return the book; a new one when something was defined since."""
-        if self.book is None or self.book.generation != generation:
+    def _book_at(self, generation: int, now: datetime, *, anew: bool) -> Book:
+        """Return the book; a new one when something was defined since, or a tick broke off."""
+        if self.book is None or self.book.generation != generation or anew:
             snapshot, rules = self.around.catalog.snapshot(), self.around.catalog.rules()
             self.book = Book.of(snapshot, rules, now, self.book)
             self.following.forget()
