@@ -72,14 +72,20 @@ class Epochs:
         """Forget moves that a later one of the same table has followed for long."""
         newer = epoch_moves.alias()
         with self._database.writing() as connection:
-            old = epoch_moves.c.epoch <= _last(connection) - keep
+            upto = _last(connection) - keep
+            old = epoch_moves.c.epoch <= upto
             followed = (
                 select(newer.c.epoch)
                 .where(newer.c.stream_table_id == epoch_moves.c.stream_table_id)
                 .where(newer.c.epoch > epoch_moves.c.epoch)
                 .exists()
             )
-            return connection.execute(delete(epoch_moves).where(old, followed)).rowcount
+            gone = connection.execute(delete(epoch_moves).where(old, followed)).rowcount
+            # A number without moves says nothing.  Those after it still have theirs.
+            kept = select(epoch_moves.c.epoch).where(epoch_moves.c.epoch <= upto)
+            empty = epochs.c.number.not_in(kept)
+            connection.execute(delete(epochs).where(epochs.c.number <= upto, empty))
+            return gone
 
 
 def _last(connection: Connection) -> int:

@@ -88,3 +88,5 @@ epoch_moves = Table(
     Column("delta_version", BigInteger, nullable=False),
     Column("base_frontier", frontier_text(), nullable=False),
 )
+
+Index("epoch_moves_by_epoch", epoch_moves.c.epoch)

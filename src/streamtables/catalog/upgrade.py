@@ -19,7 +19,7 @@ from streamtables.catalog.sqlite_copy import copy_sqlite
 from streamtables.errors import CatalogUnreadableError, TransientError
 
 # The migrations, oldest first. A test compares them with the files in `migrations/versions`.
-VERSIONS = tuple(f"{number:04d}" for number in range(1, 13))
+VERSIONS = tuple(f"{number:04d}" for number in range(1, 14))
 VERSION_TABLE = "alembic_version"
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from streamtables.catalog.models import StreamTable
+from streamtables.engine.change_feed import total_weight
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded, TooLarge
 from streamtables.errors import (
     CommitConflictError,
@@ -49,6 +51,23 @@ from streamtables.sources.changes import SharedChanges
 
 _log = logging.getLogger("streamtables.refresh")
 
+FUSE = "fuse"
+"""The reason of a refresh that somebody has to look at before its change is applied."""
+Fuse = Callable[[StreamTable, Callable[[], int]], str | None]
+"""Says why a change is too large to be applied unseen, given how many rows it has; else None."""
+
+
+def fault_of(table: str, error: Exception) -> StreamTablesError:
+    """Return what stopped a table; a bug stops it alone, and the others of the round run on."""
+    if isinstance(error, StreamTablesError):
+        return error
+    fault = InternalError(
+        f'the refresh of "{table}" met an unexpected fault',
+        detail=f"{type(error).__name__}: {error}",
+    )
+    fault.__cause__ = error
+    return fault
+
 
 @dataclass
 class RefreshOne:
@@ -60,6 +79,7 @@ class RefreshOne:
     watch: Stopwatch = field(default_factory=Stopwatch)
     scopes: Sequence[str] = ()
     """The pauses that concern it; its own always does."""
+    fuse: Fuse | None = None
     running: Running = field(init=False)
     stay: Stay = field(init=False)
     following: SmallRefresh | None = field(init=False, default=None)
@@ -97,13 +117,7 @@ class RefreshOne:
                 self.around.catalog.set_state(self.task.table.id, "damaged", str(error), at=now)
             return recording.failed(error)
         except Exception as error:
-            # A bug: this table stops, the others of the round run on.
-            fault = InternalError(
-                f'the refresh of "{self.task.table.name}" met an unexpected fault',
-                detail=f"{type(error).__name__}: {error}",
-            )
-            fault.__cause__ = error
-            return recording.failed(fault)
+            return recording.failed(fault_of(self.task.table.name, error))
         if result.mode == "full":
             self._prepare()
         return result
@@ -148,6 +162,8 @@ class RefreshOne:
         moved = self.task.clock_moved or small is None
         if small is not None and not moved and not any(r.num_rows for r in small.values()):
             return recording.no_change(NOT_READ, began=False)
+        if (blown := self._blown(small)) is not None:
+            return recording.deferred(Reason(FUSE, blown))
         choice = self._chosen(small, recording)
         recording.began()
         # Whoever pauses it looks for what runs afterwards: one of the two sees the other.
@@ -169,6 +185,25 @@ class RefreshOne:
         if isinstance(result, Superseded):
             return recording.superseded(OVERTAKEN)
         return self._ended(choice, result, recording)
+
+    def _blown(self, small: Changes | None) -> str | None:
+        """Return why the change is to be looked at first; what is built anew follows none."""
+        task = self.task
+        if self.fuse is None or task.standing is None or task.full or task.rebuild:
+            return None
+        try:
+            return self.fuse(task.table, lambda: self._pending(small))
+        except HistoryGoneError:
+            # How much changed, nobody can say any more: the table is rebuilt, with that reason.
+            return None
+
+    def _pending(self, small: Changes | None) -> int:
+        """Return how many rows came and went in what is followed; large changes Spark counts."""
+        if small is not None:
+            return sum(total_weight(rows) for rows in small.values())
+        changes, sessions = self.changes, self.around.sessions
+        task = self.task
+        return sum(changes.count(sessions, task.window(i), i.columns) for i in task.changed)
 
     def _ended(self, choice: Choice, result: Applied, recording: Recording) -> Refresh:
         """Record the refresh, and what it tells of the next one."""

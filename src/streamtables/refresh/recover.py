@@ -1,38 +1,39 @@
 """Start-up: what a process that died left behind is brought to an end.
 
 A commit that is ahead of the catalog is adopted, and its refresh record ends as applied.  A refresh
-marked running without a commit, by a process of this machine that is no more, ends as failed.
+marked running without a commit ends as failed where its process is no more: one of this machine
+that cannot be found, or one of another whose table has been moved on since.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from streamtables.catalog.models import RefreshRecord
 from streamtables.errors import StreamTablesError
 from streamtables.refresh.adopt import reconciled
+from streamtables.refresh.processes import has_died, is_elsewhere
 from streamtables.refresh.surroundings import Surroundings
 
 
-def recover(around: Surroundings) -> list[RefreshRecord]:
-    """End the refreshes that nobody runs any more; return them as they ended."""
-    host = around.process.rsplit(":", 1)[0]
-    left = [r for r in around.catalog.running_refreshes(f"{host}:") if _is_dead(r, around)]
+def recover(around: Surroundings, followed: str = "") -> list[RefreshRecord]:
+    """End the refreshes that nobody runs any more; return them as they ended.
+
+    `followed` is a process that lost its lease to this one.  On another machine that is all that
+    can be known of it; should it only have stood still, its own word of its end replaces this one.
+    """
+    left = [r for r in around.catalog.running_refreshes() if _is_dead(r, around, followed)]
     return [_ended(record, around) for record in left]
 
 
-def _is_dead(record: RefreshRecord, around: Surroundings) -> bool:
-    pid = int(record.process.rsplit(":", 1)[1])
-    if pid == os.getpid():
-        return record.process != around.process
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+def _is_dead(record: RefreshRecord, around: Surroundings, followed: str) -> bool:
+    if not is_elsewhere(record.process, around.process):
+        return has_died(record.process, around.process)
+    if record.process == followed:
         return True
-    except PermissionError:
-        return False
-    return False
+    standing = around.catalog.standing(record.stream_table_id)
+    # The next refresh of the table has come and gone: what is still computed can commit nothing.
+    return standing is not None and standing.sequence > record.sequence
 
 
 def _ended(record: RefreshRecord, around: Surroundings) -> RefreshRecord:

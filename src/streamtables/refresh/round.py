@@ -14,7 +14,7 @@ from streamtables.catalog.definitions import CatalogSnapshot
 from streamtables.catalog.models import Column, Input, StreamTable, new_refresh_id
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.describe import describe
-from streamtables.errors import PausedError, StreamTablesError, TableDamagedError
+from streamtables.errors import PausedError, TableDamagedError
 from streamtables.fail_points import reach
 from streamtables.positions import (
     CLOCK,
@@ -29,7 +29,7 @@ from streamtables.refresh.adopt import Reconciled, reconciled
 from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.altering.learned import carry_learned
 from streamtables.refresh.library import require_registered
-from streamtables.refresh.one import RefreshOne
+from streamtables.refresh.one import Fuse, RefreshOne, fault_of
 from streamtables.refresh.recording import CANCELLED, NOTHING_CHANGED, Recording
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.sighting import Sighting
@@ -67,6 +67,8 @@ class Round:
     runner: Runner = one_by_one
     scopes: Callable[[StreamTable], Sequence[str]] = lambda _: ()
     """The pauses that concern each table; by hand only its own does."""
+    fuse: Fuse | None = None
+    """Looks at the size of each change; who refreshes by hand has looked."""
     standings: dict[InputId, Standing] = field(default_factory=dict)
     unmoved: dict[InputId, str] = field(default_factory=dict)
     cancelled: set[InputId] = field(default_factory=set)
@@ -136,15 +138,16 @@ class Round:
             if (blocked := self._blocked(table)) is None:
                 task = self._task(task, pins)
                 blocked = self._blocked(table)
-        except StreamTablesError as error:
-            self.unmoved[table.id] = error.message
-            return Recording(task, self.around, watch).failed(error), task
+        except Exception as error:
+            fault = fault_of(table.name, error)
+            self.unmoved[table.id] = fault.message
+            return Recording(task, self.around, watch).failed(fault), task
         if blocked is not None:
             self.unmoved[table.id] = blocked.text
             self.cancelled |= {table.id} if blocked.code == CANCELLED else set()
             return Recording(task, self.around, watch).deferred(blocked), task
         scopes = self.scopes(table)
-        result = RefreshOne(task, self.changes, self.around, watch, scopes).run()
+        result = RefreshOne(task, self.changes, self.around, watch, scopes, self.fuse).run()
         self._note(table, task, result)
         return result, task
 
@@ -278,8 +281,7 @@ class Round:
             # Where the compiler knows the columns, readers were carried over by the alter.
             if task.plan.facts.form is None and table.columns and carry_learned(table, self.around):
                 self.unmoved[table.id] = "it has other columns now; its readers were defined anew"
-        elif table.state == "needs-rebuild" and result.outcome == "no-change":
-            # The rows were computed anew and are those that are stored.
+        elif _is_settled(table, result):
             self._be_active(table)
 
     def _be_active(self, table: StreamTable) -> None:
@@ -287,7 +289,7 @@ class Round:
 
     def _settle(self, table: StreamTable, standing: Standing) -> None:
         """After a full refresh: learn the columns that Spark gave, and be active again."""
-        if table.state in ("needs-rebuild", "damaged", "suspended"):
+        if table.state in ("needs-rebuild", "damaged", "suspended") or table.state_reason:
             self._be_active(table)
         described = describe(table.location)
         columns = tuple(
@@ -298,6 +300,15 @@ class Round:
         if columns != table.columns:
             made_by = table.defining_query_hash
             self.around.catalog.learn_columns(table.id, columns, query_hash=made_by)
+
+
+def _is_settled(table: StreamTable, result: Refresh) -> bool:
+    """Whether what was said of the state of a table is over with a refresh."""
+    if table.state == "needs-rebuild":
+        # The rows were computed anew and are those that are stored.
+        return result.outcome == "no-change"
+    # A change that somebody has let through is through.
+    return table.state == "active" and bool(table.state_reason)
 
 
 def _as_recorded(table: StreamTable, known: Standing | None) -> Reconciled | None:

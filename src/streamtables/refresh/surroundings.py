@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +21,7 @@ from streamtables.refresh.costs import CostBook
 from streamtables.refresh.limits import limits_of
 from streamtables.refresh.past_book import PastBook
 from streamtables.refresh.plans import Plans
+from streamtables.refresh.processes import new_process_name
 from streamtables.refresh.routes import written_by
 from streamtables.refresh.routing import Written
 from streamtables.refresh.sizes import Sizes
@@ -31,11 +30,6 @@ from streamtables.settings import Settings
 from streamtables.sources.delta import DeltaWatch
 from streamtables.sources.files.folders import FolderSources
 from streamtables.sources.postgres.capture import PostgresCapture
-
-
-def this_process() -> str:
-    """Return the name under which this process records its refreshes."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @dataclass
@@ -58,7 +52,8 @@ class Surroundings:
     upkeep: Upkeep = field(init=False)
     cancels: CancelWatch = field(init=False)
     company: Company = field(default_factory=Company)
-    process: str = field(default_factory=this_process)
+    process: str = field(default_factory=new_process_name)
+    """The name under which refreshes are recorded and leases are held."""
     sleep: Callable[[float], None] = sleep
 
     def __post_init__(self) -> None:

@@ -10,13 +10,14 @@ from datetime import datetime, timedelta
 from streamtables.catalog.scheduler_models import Event
 from streamtables.errors import StreamTablesError, TableDamagedError
 from streamtables.positions import InputId
+from streamtables.refresh.one import FUSE
 from streamtables.refresh.recording import CANCELLED
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.failures import Retry, after_failure
-from streamtables.scheduler.fuses import RELEASED
+from streamtables.scheduler.holds import Hold
 
 DEFERRED_SECONDS = 5.0
 """After how long a table that could not move to a round's pins is tried again."""
@@ -47,6 +48,11 @@ class Aftermath:
             elif result.reason.code == CANCELLED:
                 self.book.let_be(key, self.started, now)
                 happened += self._stopped(entry, result, now)
+            elif result.reason.code == FUSE:
+                # It was suspended: what releases it is told as of any table that was held.
+                entry.hold = Hold("suspended", result.reason.text)
+                table = entry.table
+                happened.append(Event(now, "suspended", result.reason.text, table.id, table.name))
             elif result.outcome == "deferred":
                 entry.not_before = now + timedelta(seconds=DEFERRED_SECONDS)
                 happened += self._deferred(entry, result, now)
@@ -96,6 +102,4 @@ class Aftermath:
                 if entry.typical_seconds
                 else result.seconds
             )
-        if table.state_reason == RELEASED and result.outcome == "applied":
-            self.around.catalog.set_state(table.id, table.state, "", at=now)
         return happened

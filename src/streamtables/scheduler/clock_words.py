@@ -6,7 +6,6 @@ import re
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import StreamTable
-from streamtables.errors import UserError
 from streamtables.refresh.plans import Plans
 
 # Whatever asks Spark for the time has one of these in its text.
@@ -21,6 +20,6 @@ def reads_clock(table: StreamTable, definitions: Definitions, plans: Plans) -> b
         return False
     try:
         return plans.plan(table, definitions).facts.reads_clock
-    except UserError:
-        # It no longer compiles, which its refresh will say.
+    except Exception:
+        # It no longer compiles, or meets a bug: its own refresh says so, and no other table waits.
         return False

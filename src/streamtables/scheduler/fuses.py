@@ -1,17 +1,18 @@
-"""The fuse of a table, asked before it is refreshed by itself: is this change too large?"""
+"""The fuse of a table, asked in the middle of its refresh: is this change too large?
+
+It is asked where the changes of all inputs are known and nothing is written yet.  So it judges what
+a table is about to follow, whoever brings the table along and whatever it reads.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from streamtables.catalog.models import StreamTable
-from streamtables.positions import Standing
 from streamtables.refresh.surroundings import Surroundings
-from streamtables.scheduler.book import Book
-from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuse import FuseRule, blown
-from streamtables.scheduler.holds import Hold
-from streamtables.sources.changes import SharedChanges, Window
+from streamtables.scheduler.options import read_options
 
 RELEASED = "resumed: the change that blew its fuse is let through"
 """The reason of a table whose fuse blew and whose change a person has looked at."""
@@ -21,34 +22,21 @@ _REMEMBERED = 20
 
 @dataclass(frozen=True)
 class Fuses:
-    """Judges the volume that waits for a table."""
+    """Judges the volume that a table is about to follow."""
 
     around: Surroundings
 
-    def hold(self, book: Book, entry: Entry) -> Hold | None:
+    def __call__(self, table: StreamTable, pending: Callable[[], int]) -> str | None:
         """Suspend a table for whom too much waits, and say why; None where all is as usual."""
-        options, table = entry.options, entry.table
+        options = read_options(table.options)
         rule = FuseRule(options.fuse_rows, options.fuse_factor)
-        standing = book.standings.get(table.id)
-        if rule == FuseRule(None, None) or standing is None or table.state_reason == RELEASED:
+        if rule == FuseRule(None, None) or table.state_reason == RELEASED:
             return None
-        pending = self._pending(book, table, standing)
-        recent = [r.rows_in for r in self.around.catalog.history(table.id, _REMEMBERED)]
-        reason = blown(rule, pending, recent)
+        catalog = self.around.catalog
+        recent = [record.rows_in for record in catalog.history(table.id, _REMEMBERED)]
+        reason = blown(rule, pending(), recent)
         if reason is None:
             return None
         text = f"{BLOWN}{reason}; look at the changes, then resume it"
-        self.around.catalog.set_state(table.id, "suspended", text, at=self.around.clock())
-        return Hold("fuse", text)
-
-    def _pending(self, book: Book, table: StreamTable, standing: Standing) -> int:
-        """Return how many changed rows of sources wait for a table."""
-        changes = SharedChanges(self.around.settings.driver_rows_max, {})
-        total = 0
-        for item in table.inputs:
-            since, upto = standing.frontier.get(item.id), book.positions.get(item.id)
-            if item.kind == "source" and since is not None and upto is not None and since < upto:
-                location = book.definitions.sources[item.id].location
-                window = Window(item.id, location, since, upto)
-                total += changes.count(self.around.sessions, window, item.columns)
-        return total
+        catalog.set_state(table.id, "suspended", text, at=self.around.clock())
+        return text

@@ -6,11 +6,14 @@ take.  It ends by itself when a whole beat passes without an opening.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock, Thread
 from time import sleep
 from types import TracebackType
+
+_log = logging.getLogger("streamtables.scheduler")
 
 
 @dataclass
@@ -45,13 +48,21 @@ class Heartbeat:
         with self._lock:
             self._open = False
 
+    def _beaten(self) -> bool:
+        try:
+            return self.beat()
+        except Exception:
+            # The next beat may work; a thread that ended here would never beat again.
+            _log.exception("a beat failed")
+            return True
+
     def _run(self) -> None:
         seen = 0
         while True:
             sleep(self.seconds)
             with self._lock:
                 if self._open:
-                    self._open = self.beat()
+                    self._open = self._beaten()
                 elif self._openings == seen:
                     self._thread = None
                     return

@@ -6,8 +6,8 @@ concern the table itself, what it stands on, or what people have said about all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from streamtables.catalog.models import StreamTable
@@ -21,7 +21,7 @@ from streamtables.scheduler.gates import (
     concerns,
 )
 from streamtables.scheduler.options import TableOptions
-from streamtables.scheduler.windows import ends_at, is_within
+from streamtables.scheduler.windows import Window, ends_at, is_within
 
 STOPPED = ("paused", "suspended", "damaged")
 """The states in which a table is not refreshed by itself."""
@@ -46,6 +46,8 @@ class Standstill:
     ancestors: tuple[StreamTable, ...]
     not_before: Mapping[InputId, datetime]
     """Tables that wait after a failure, and until when."""
+    blackouts: Mapping[InputId, tuple[Window, ...]] = field(default_factory=dict)
+    """When nothing starts by itself of the ancestors that it would bring along."""
 
 
 def namespace_of(name: str) -> str:
@@ -68,7 +70,7 @@ def held_back(
         or _by_ancestor(facts, rules, now)
         or _by_gate(facts, rules, names)
         or _by_watermark(facts, rules, names, watermarks)
-        or _by_blackout(facts, now)
+        or _by_blackout(facts.options.blackout, now)
     )
 
 
@@ -99,6 +101,9 @@ def _by_ancestor(facts: Standstill, rules: Rules, now: datetime) -> Hold | None:
         if until is not None and until > now:
             text = f'"{ancestor.name}", which it reads, is tried again at {shown(until)}'
             return Hold("upstream", text, until)
+        if found := _by_blackout(facts.blackouts.get(ancestor.id, ()), now):
+            text = f'"{ancestor.name}", which it reads, waits: {found.text}'
+            return Hold("upstream", text, found.until)
     return None
 
 
@@ -128,8 +133,8 @@ def _by_watermark(
     return None if blocked is None else Hold("watermark", blocked.reason)
 
 
-def _by_blackout(facts: Standstill, now: datetime) -> Hold | None:
-    window = is_within(facts.options.blackout, now)
+def _by_blackout(windows: Sequence[Window], now: datetime) -> Hold | None:
+    window = is_within(windows, now)
     if window is None:
         return None
     until = ends_at(window, now)

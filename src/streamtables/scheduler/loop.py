@@ -44,6 +44,10 @@ class Loop:
     no_more: NoMore = field(default_factory=NoMore)
     """Set: the round that runs starts nothing more, as it is to end or has lost its lease."""
     term: int = 0
+    stands_by: bool = True
+    """Whether the lease was another's when it was last asked for."""
+    followed: str = ""
+    """The process that held the lease before this one took it."""
     wakeups: Wakeups = field(init=False)
     heartbeat: Heartbeat = field(init=False)
 
@@ -58,6 +62,8 @@ class Loop:
         Raises:
             AnotherLeaderError: another process leads.
         """
+        # Who asks for one tick wants it, whatever was ended before.
+        self.stop.clear()
         lease = self._lead()
         if lease is None:
             raise self._another()
@@ -72,17 +78,25 @@ class Loop:
                     heard(self._tried(lease))
                     self._sleep()
         finally:
-            self.wakeups.close()
-            around = self.ticker.around
-            # Where the catalog is away, the lease runs out by itself.
-            with suppress(StreamTablesError):
-                self.ticker.tell()
-                around.catalog.stop_leading(around.process, around.clock())
+            self.close()
+            # Told to stop, it has; it may be run again.
+            self.stop.clear()
 
     @property
     def leads(self) -> bool:
         """Whether this process holds the lease, as far as its own clock says."""
         return self.no_more.until is not None and not self.no_more.is_set()
+
+    def close(self) -> None:
+        """Write down what is not yet written, and give the lease up for whoever comes next."""
+        self.wakeups.close()
+        if not self.term:
+            return
+        around = self.ticker.around
+        # Where the catalog is away, the lease runs out by itself.
+        with suppress(StreamTablesError):
+            self.ticker.tell()
+            around.catalog.stop_leading(around.process, around.clock())
 
     def end(self) -> None:
         """Have the loop finish what runs, and end."""
@@ -121,7 +135,7 @@ class Loop:
         """Begin a term: end what a dead leader left, and read anew what another one did."""
         around = self.ticker.around
         self.ticker.forget()
-        recover(around)
+        recover(around, self.followed)
         now = around.clock()
         around.catalog.record_epoch(around.catalog.standings(), now)
         know_recent_drains(around, now)
@@ -131,9 +145,13 @@ class Loop:
     def _lead(self) -> Lease | None:
         around = self.ticker.around
         seconds = around.settings.lease_seconds
+        before = around.catalog.lease() if self.stands_by else None
         lease = around.catalog.lead(around.process, around.clock(), seconds, self.facts())
+        self.stands_by = lease is None
         if lease is not None:
             self.no_more.until = lease.expires_at
+            if before is not None:
+                self.followed = before.holder
         return lease
 
     def _lead_or_wait(self) -> Lease | None:

@@ -16,7 +16,7 @@ job starts within `FairQueue.most_choices` of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import ceil
@@ -131,15 +131,19 @@ def _rank(job: Job) -> tuple[int, datetime, InputId]:
 
 def check_quotas(given: str | Mapping[str, int]) -> dict[str, int]:
     """Return the quotas of a setting such as `finance=2, sales=1`; nothing for an empty one."""
-    if not isinstance(given, str):
-        return {name: _checked(name, count) for name, count in given.items()}
+    parts = _parts(given) if isinstance(given, str) else given.items()
     quotas: dict[str, int] = {}
-    for part in filter(None, (part.strip() for part in given.split(","))):
-        name, count = _name_and_count(part)
+    for said, count in parts:
+        # Names of tables, and so their namespaces, are the same in any case.
+        name = said.lower()
         if name in quotas:
             raise ConfigError(f'the namespace "{name}" has two quotas', hint="Name it once.")
         quotas[name] = _checked(name, count)
     return quotas
+
+
+def _parts(text: str) -> Iterator[tuple[str, int]]:
+    return map(_name_and_count, filter(None, (part.strip() for part in text.split(","))))
 
 
 def _name_and_count(part: str) -> tuple[str, int]:

@@ -57,6 +57,7 @@ class Scheduler:
             self._ticker.courier.close()
         self._ticker.proofs.close()
         self._workers.close()
+        self._loop.close()
 
     def diagnostics(self) -> dict[str, object]:
         """Return who leads, and what was counted since this process opened the warehouse."""

@@ -129,12 +129,22 @@ class Ticker:
         """Return the book; a new one when something was defined since, or a tick broke off."""
         if self.book is None or self.book.generation != generation or anew:
             snapshot, rules = self.around.catalog.snapshot(), self.around.catalog.rules()
+            first = self.book is None
             self.book = Book.of(snapshot, rules, now, self.book)
+            if first:
+                self._know_holds(self.book)
             self.following.forget()
             forget_dropped(self.around.observer, self.book)
             known = self.book.definitions.sources
             self.sources_seen = {k: at for k, at in self.sources_seen.items() if k in known}
         return self.book
+
+    def _know_holds(self, book: Book) -> None:
+        """Take over what the last leader told of tables that it held back, so that it is ended."""
+        told = self.around.catalog.last_events(("held", "released"))
+        for key, event in told.items():
+            if event.kind == "held" and key in book.entries:
+                book.entries[InputId(key)].hold = Hold("held", event.text)
 
     def _detect(self, book: Book, now: datetime) -> None:
         """See which sources have moved, and which tables that puts behind.
@@ -200,26 +210,25 @@ class Ticker:
     def _hold(self, book: Book, entry: Entry, now: datetime) -> Hold | None:
         ancestors = book.definitions.ancestors(entry.table.id)
         waits = {table.id: book.entries[table.id].not_before for table in ancestors}
+        brought = [table.id for table in ancestors if book.is_behind(table.id)]
         facts = Standstill(
             table=entry.table,
             options=entry.options,
             roots=entry.roots,
             ancestors=ancestors,
             not_before={key: until for key, until in waits.items() if until},
+            blackouts={key: book.entries[key].options.blackout for key in brought},
         )
         roots = sorted(entry.roots)
         watermarks = self.around.catalog.watermarks
         hold = held_back(facts, book.rules, book.source_names, lambda: watermarks(roots), now)
-        return hold or self.gauge.hold(entry) or Fuses(self.around).hold(book, entry)
+        return hold or self.gauge.hold(entry)
 
     def _note_hold(self, entry: Entry, hold: Hold | None, now: datetime) -> None:
         """Record what holds a table back when it is another reason than before."""
         last, entry.hold = entry.hold, hold
-        if hold is not None and (last is None or (last.kind, last.text) != (hold.kind, hold.text)):
-            # A fuse that blew has suspended its table.
-            self._happened(
-                entry.table, now, "suspended" if hold.kind == "fuse" else "held", hold.text
-            )
+        if hold is not None and (last is None or last.text != hold.text):
+            self._happened(entry.table, now, "held", hold.text)
         if hold is None and last is not None:
             self._happened(entry.table, now, "released", "it is no longer held back")
 
@@ -247,7 +256,10 @@ class Ticker:
         tables = with_ancestors(snapshot, wanted)
         self.workers.jobs = {table.id: _job(table, book, now) for table in tables}
         self.workers.may_start = self._may_start
-        round_ = Round(self.around, snapshot, tables, runner=self.workers, scopes=_scopes)
+        fuses = Fuses(self.around)
+        round_ = Round(
+            self.around, snapshot, tables, runner=self.workers, scopes=_scopes, fuse=fuses
+        )
         results = round_.run()
         self.change_reads += round_.changes.reads
         book.standings.update(round_.standings)

@@ -232,7 +232,9 @@ def test_an_abnormal_volume_blows_the_fuse_and_a_person_lets_it_through(
     db.tick()
     shop.orders.append(*[(n, 10, "1.00", "x") for n in range(100, 110)])
     clock.forward(60)
-    assert db.tick() == []
+    [stopped] = db.tick()
+    assert (stopped.outcome, stopped.reason.code) == ("deferred", "fuse")
+    assert db.events("t")[0].kind == "suspended"
     [table] = db.stream_tables()
     assert table.state == "suspended"
     assert "10 changed rows are pending, the limit is 3" in table.state_reason
@@ -242,7 +244,40 @@ def test_an_abnormal_volume_blows_the_fuse_and_a_person_lets_it_through(
     assert_equal_to_query(db, "t")
     shop.orders.delete("id >= 100")
     clock.forward(60)
-    assert db.tick() == []
+    assert [result.reason.code for result in db.tick()] == ["fuse"]
+
+
+@pytest.mark.parametrize("schedule", ["1 minute", "manual"])
+def test_a_fuse_holds_also_where_a_reader_brings_the_table_along(
+    db: StreamTables, shop: Shop, clock: Clock, schedule: str
+) -> None:
+    db.create("t", "SELECT id FROM orders", schedule=schedule, options={"fuse_rows": 3})
+    db.create("reads_t", "SELECT count(*) AS n FROM t", schedule="1 minute")
+    db.tick()
+    shop.orders.append(*[(n, 10, "1.00", "x") for n in range(100, 110)])
+    clock.forward(60)
+    found = {result.table: result.reason.code for result in db.tick()}
+    assert found == {"t": "fuse", "reads_t": "upstream"}
+    assert {table.name: table.state for table in db.stream_tables()}["t"] == "suspended"
+    # By hand is let through by a person; the next change is judged again.
+    db.resume("t")
+    db.refresh("t")
+    shop.orders.delete("id >= 100")
+    clock.forward(60)
+    assert {result.table: result.reason.code for result in db.tick()}["t"] == "fuse"
+    assert db.verify("t").equal
+
+
+def test_a_fuse_judges_what_comes_from_another_stream_table(
+    db: StreamTables, shop: Shop, clock: Clock
+) -> None:
+    db.create("t", "SELECT id FROM orders", schedule="1 minute")
+    db.create("few", "SELECT id FROM t", schedule="1 minute", options={"fuse_rows": 3})
+    db.tick()
+    shop.orders.append(*[(n, 10, "1.00", "x") for n in range(100, 110)])
+    clock.forward(60)
+    assert {result.table: result.reason.code for result in db.tick()}["few"] == "fuse"
+    assert db.verify("few").equal
 
 
 @pytest.mark.fault(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+from sqlalchemy import select
+
 from streamtables.catalog import Catalog
 from streamtables.catalog.scheduler_models import (
     EVERYTHING,
@@ -15,6 +17,7 @@ from streamtables.catalog.scheduler_models import (
     namespace_scope,
     pause_scopes,
 )
+from streamtables.catalog.scheduler_schema import epochs
 from streamtables.positions import InputId
 from tests.unit.catalog.builders import START, at, source, standing, stream_table
 
@@ -185,4 +188,10 @@ class EpochContract:
             catalog.record_epoch([moving.id], START)
         assert catalog.prune_epochs(keep=2) == 3
         assert [move.epoch for move in catalog.epoch_moves([still.id])] == [1]
+        # The numbers go with the moves, but for those that still have one; the next goes on.
+        with catalog._database.reading() as connection:
+            kept = connection.execute(select(epochs.c.number).order_by(epochs.c.number)).scalars()
+            assert list(kept) == [1, 5, 6]
+        assert catalog.record_epoch([moving.id], START) is None
+        assert catalog.last_epoch() == 6
         assert [move.epoch for move in catalog.epoch_moves([moving.id])] == [6, 5]

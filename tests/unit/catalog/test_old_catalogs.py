@@ -131,6 +131,7 @@ ROWS: dict[str, list[tuple[str, tuple[object, ...]]]] = {
     "0010": [("watermark_groups", ("shop", '["s"]', 60.0, NOW))],
     "0011": [("source_heads", ("s", 7, "0a1b"))],
     "0012": [("file_folders", ("s", "/landing", "csv", "*.csv", "id INT", '{"sep": ";"}'))],
+    "0013": [],
 }
 
 

@@ -71,3 +71,17 @@ def test_its_thread_ends_when_nobody_opens_it_any_more():
     assert not thread.is_alive()
     with heartbeat:
         assert heartbeat._thread is not thread
+
+
+def test_a_beat_that_fails_is_followed_by_the_next_one(caplog):
+    beats: list[int] = []
+
+    def beat() -> bool:
+        beats.append(1)
+        if len(beats) == 1:
+            raise RuntimeError("the pool of connections is empty")
+        return True
+
+    with Heartbeat(beat, 0.002):
+        wait_until(lambda: len(beats) > 2)
+    assert "a beat failed" in caplog.text

@@ -133,3 +133,15 @@ def test_a_blackout_window_holds_until_it_ends():
 def test_a_name_without_a_dot_is_in_the_default_namespace():
     assert namespace_of("revenue") == "default"
     assert namespace_of("Sales.revenue") == "sales"
+
+
+def test_a_table_does_not_bring_another_along_in_its_blackout_window():
+    nightly = stream_table("nightly")
+    windows = {nightly.id: parse_windows("daily 00:00-23:59 UTC")}
+    found = hold(facts(ancestors=(nightly,), blackouts=windows))
+    assert found is not None
+    assert found.kind == "upstream"
+    assert found.text.startswith('"nightly", which it reads, waits: its blackout window lasts')
+    assert found.until is not None
+    # One that is current is not touched, so its window says nothing.
+    assert hold(facts(ancestors=(nightly,))) is None

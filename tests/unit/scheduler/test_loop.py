@@ -13,10 +13,11 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.catalog import Column, Source, StreamTable, default_location
-from streamtables.catalog.scheduler_models import Lease
+from streamtables.catalog.scheduler_models import Event, Lease
 from streamtables.engine.describe import describe
-from streamtables.errors import EnvironmentFaultError
+from streamtables.errors import AnotherLeaderError, EnvironmentFaultError, TransientError
 from streamtables.positions import InputId
+from streamtables.refresh.recover import recover
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.round import Work
 from streamtables.refresh.surroundings import Surroundings
@@ -180,14 +181,125 @@ def add_delta_source(around: Surroundings, path: Path) -> Source:
     return around.catalog.add_source(made)
 
 
-def follow(around: Surroundings, below: Source) -> StreamTable:
+def follow(around: Surroundings, below: Source, schedule: str = "on change") -> StreamTable:
     """Define a table that follows a source, and stands for its first version."""
     query = f"SELECT id FROM {below.name}"
-    made = stream_table(f"reads_{below.name}", query=query, schedule="on change")
+    made = stream_table(f"reads_{below.name}", query=query, schedule=schedule)
     table = around.catalog.create_stream_table(made, reads(below))
     at_first = standing(1, {below.id: 0})
     around.catalog.adopt_standing(table.id, replace(at_first, query_hash=table.defining_query_hash))
     return table
+
+
+@dataclass
+class Broken(Workers):
+    """Notes what it is asked to refresh; the first time it breaks off, later it does nothing."""
+
+    asked: list[list[InputId]] = field(default_factory=list)
+
+    def __call__(
+        self, tables: Sequence[InputId], inputs: Mapping[InputId, Collection[InputId]], work: Work
+    ) -> Mapping[InputId, Refresh]:
+        self.asked.append(list(tables))
+        if len(self.asked) == 1:
+            raise TransientError("the catalog does not answer")
+        return {}
+
+
+def test_a_tick_that_breaks_off_loses_no_table(
+    around: Surroundings, clock: Clock, tmp_path: Path
+) -> None:
+    orders = DeltaTableFile(tmp_path / "orders", {"id": "bigint"}, [(1,)])
+    reader = follow(around, add_delta_source(around, orders.path), schedule="1 minute")
+    workers = Broken(around.settings)
+    loop = Loop(Ticker(around, workers))
+    loop.tick()
+    orders.append((2,))
+    clock.forward(61)
+    with pytest.raises(TransientError):
+        loop.tick()
+    loop.tick()
+    assert workers.asked == [[reader.id], [reader.id]]
+
+
+def test_a_tick_that_breaks_off_loses_no_change(
+    around: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = DeltaTableFile(tmp_path / "orders", {"id": "bigint"}, [(1,)])
+    reader = follow(around, add_delta_source(around, orders.path))
+    workers = Only(around.settings)
+    loop = Loop(Ticker(around, workers))
+    loop.tick()
+    orders.append((2,))
+    with monkeypatch.context() as patched:
+        patched.setattr(around.catalog, "heads", _away)
+        with pytest.raises(TransientError):
+            loop.tick()
+    assert workers.others == []
+    loop.tick()
+    assert workers.others == [reader.id]
+
+
+def _away(*_: object) -> None:
+    raise TransientError("the catalog does not answer")
+
+
+def test_who_closes_a_warehouse_gives_its_lease_up(tmp_path: Path, clock: Clock) -> None:
+    with StreamTables(tmp_path, clock=clock) as first:
+        first.tick()
+        with (
+            StreamTables(tmp_path, clock=clock) as second,
+            pytest.raises(AnotherLeaderError, match="leads until"),
+        ):
+            second.tick()
+    with StreamTables(tmp_path, clock=clock) as third:
+        third.tick()
+
+
+def test_who_was_told_to_stop_may_be_asked_again(tmp_path: Path, clock: Clock) -> None:
+    with StreamTables(tmp_path, clock=clock) as db:
+        db.stop()
+        db.run()
+        assert db._around.catalog.lease() is None
+        db.stop()
+        db.tick()
+        lease = db._around.catalog.lease()
+        assert lease is not None
+        assert lease.holder == db._around.process
+
+
+def test_what_a_leader_of_another_machine_left_is_ended_by_the_next_one(
+    around: Surroundings, clock: Clock
+) -> None:
+    left, others = (
+        around.catalog.create_stream_table(stream_table(name, schedule="manual"), ())
+        for name in ("left", "others")
+    )
+    for table, process in ((left, "elsewhere:7/ab"), (others, "elsewhere:8/cd")):
+        running = record(table.id, process=process, started_at=START)
+        around.catalog.begin_refresh(running)
+    assert around.catalog.lead("elsewhere:7/ab", clock.now, 1) is not None
+    clock.forward(2)
+    Loop(Ticker(around, Workers(around.settings))).tick()
+    # Of one that never led nothing is known: it may be a refresh by hand that goes on.
+    assert [found.process for found in around.catalog.running_refreshes()] == ["elsewhere:8/cd"]
+    # Until its table has been moved on by somebody else.
+    around.catalog.adopt_standing(others.id, standing(2, {}))
+    recover(around)
+    assert around.catalog.running_refreshes() == ()
+
+
+def test_what_the_last_leader_held_back_is_told_to_be_released(
+    around: Surroundings, clock: Clock, tmp_path: Path
+) -> None:
+    orders = DeltaTableFile(tmp_path / "orders", {"id": "bigint"}, [(1,)])
+    reader = follow(around, add_delta_source(around, orders.path))
+    gate = Event(clock.now, "held", "the gate is closed", reader.id, reader.name)
+    around.catalog.record_events([gate])
+    orders.append((2,))
+    loop = Loop(Ticker(around, Only(around.settings)))
+    loop.tick()
+    assert around.catalog.last_events(("held", "released"))[reader.id].kind == "released"
 
 
 def test_a_catalog_that_is_away_for_a_while_is_waited_for(

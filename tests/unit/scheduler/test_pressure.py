@@ -11,7 +11,7 @@ from streamtables.positions import Version
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.pressure import PressureGauge
 from streamtables.settings import Settings
-from tests.support.delta_tables import DeltaTableFile
+from tests.support.delta_tables import DeltaTableFile, take_log_away
 from tests.unit.catalog.builders import START, at, source
 from tests.unit.scheduler import test_book as books
 
@@ -60,6 +60,18 @@ def test_below_the_threshold_or_switched_off_nothing_is_said(book: Book):
     for threshold in (30, 0):
         gauge = PressureGauge(Settings(buffer_alert_threshold=threshold, buffer_alert_cycles=1))
         assert [gauge.look(book, at(n)) for n in range(3)] == [[], [], []]
+
+
+def test_a_source_that_cannot_be_read_is_not_counted(book: Book):
+    gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=2))
+    assert [gauge.look(book, at(n)) for n in range(2)] == [[], []]
+    give_back = take_log_away(Path(book.definitions.sources[books.ORDERS.id].location))
+    try:
+        assert gauge.look(book, at(2)) == []
+    finally:
+        give_back()
+    assert gauge.look(book, at(3)) == []
+    assert [event.kind for event in gauge.look(book, at(4))] == ["change_buffer_backpressure"]
 
 
 def test_a_source_whose_history_is_gone_is_not_counted(book: Book):

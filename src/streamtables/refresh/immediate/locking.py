@@ -10,7 +10,6 @@ Whoever holds the locks of its groups waits for nobody any more, so nobody waits
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from streamtables.engine import arrow_rows
 from streamtables.engine.names import WEIGHT
 from streamtables.errors import StreamTablesError, TransientError
 from streamtables.refresh.plan_cache import KeptPlan
+from streamtables.refresh.processes import has_died
 from streamtables.refresh.surroundings import Surroundings
 
 Mode = Literal["key", "table", "exclusive"]
@@ -181,13 +181,5 @@ class Locks:
 
 def _is_dead(holder: str, around: Surroundings) -> bool:
     """Whether a holder was a process of this machine that is no more."""
-    host, pid, _ = holder.rsplit(":", 2)
-    if host != around.process.rsplit(":", 1)[0] or int(pid) == os.getpid():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    process, _, _ = holder.rpartition(":")
+    return has_died(process, around.process)

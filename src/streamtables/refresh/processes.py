@@ -1,0 +1,43 @@
+"""The names of the processes that work on a warehouse, and whether one of them is no more.
+
+A name is `host:pid/token`.  The token tells two openings of a warehouse in one process apart, and a
+process from an earlier one with its number: in a container every first process has the number 1.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from secrets import token_hex
+
+_HERE: set[str] = set()
+"""The tokens that were given out in this process."""
+
+
+def new_process_name() -> str:
+    """Return a name for one opening of a warehouse in this process."""
+    token = token_hex(4)
+    _HERE.add(token)
+    return f"{socket.gethostname()}:{os.getpid()}/{token}"
+
+
+def has_died(process: str, here: str) -> bool:
+    """Whether a process is known to be no more; of those on other machines nothing is known."""
+    host, _, number = process.rpartition(":")
+    if host != here.rpartition(":")[0]:
+        return False
+    pid, _, token = number.partition("/")
+    if int(pid) == os.getpid():
+        return token not in _HERE
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
+
+
+def is_elsewhere(process: str, here: str) -> bool:
+    """Whether a process runs, or ran, on another machine."""
+    return process.rpartition(":")[0] != here.rpartition(":")[0]
