@@ -10,15 +10,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from time import sleep
+from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
 from deltalake import DeltaTable
+from psycopg import sql
 
 from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.engine import jdbc_copy
 from streamtables.errors import ConfigError, SourceUnusableError, TransientError
+from streamtables.positions import Frontier, Version
 from streamtables.sources.postgres import publication, spool
+from streamtables.sources.postgres.copying import Copied
 from streamtables.sources.postgres.server import Server
 from streamtables.sources.postgres.status import capture_status
 from tests.support.postgres_chain import Chain, rows_of
@@ -550,11 +555,168 @@ def test_a_value_that_does_not_fit_stops_the_source_before_any_commit(
     shop.execute("INSERT INTO bag VALUES (8, 'x')")
     errors = chain.drain()
     assert "NaN" in errors["wide"].message
-    assert len(chain.mirror("wide")) == 1
+    assert DeltaTable(chain.catalog.source("wide").location).to_pyarrow_table().num_rows == 1
     assert chain.mirror("bag") == rows_of(shop, "bag")
     shop.execute("DELETE FROM wide WHERE id = 2")
     assert chain.drain() == {}
     assert chain.mirror("wide") == rows_of(shop, "wide")
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_a_source_in_error_is_in_no_drain_so_that_no_transaction_is_split(
+    chain: Chain, shop: psycopg.Connection, capture: str
+) -> None:
+    shop.execute("CREATE TABLE parents (id int PRIMARY KEY, n numeric)")
+    shop.execute("CREATE TABLE children (id int PRIMARY KEY, parent int)")
+    chain.add("parents", "children", capture=capture)
+    before = chain.mirrors(["parents", "children"])
+    with shop.transaction():
+        shop.execute("INSERT INTO parents VALUES (1, 'NaN')")
+        shop.execute("INSERT INTO children VALUES (10, 1)")
+    assert list(chain.drain()) == ["parents"]
+    [database] = {c.database for c in chain.catalog.captures().values()}
+    parents, children = (chain.catalog.source(name).id for name in ("parents", "children"))
+    drained = chain.catalog.last_drain(database)
+    assert drained is not None
+    assert set(drained.versions) == {children}
+    # No moment has the child beside the parents of before.
+    stale = Version(DeltaTable(chain.catalog.source("parents").location).version())
+    mixed = Frontier({parents: stale, children: drained.versions[children]})
+    assert not chain.catalog.has_drain(database, mixed)
+    shop.execute("UPDATE parents SET n = 5 WHERE id = 1")
+    assert chain.drain() == {}
+    after = chain.mirrors(["parents", "children"])
+    assert after == {name: rows_of(shop, name) for name in ("parents", "children")} != before
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+def test_a_change_that_does_not_fit_its_mirror_copies_that_table_and_stops_no_other(
+    chain: Chain, shop: psycopg.Connection, capture: str
+) -> None:
+    shop.execute("CREATE TYPE mood AS ENUM ('sad', 'glad')")
+    shop.execute("CREATE TABLE moods (id int PRIMARY KEY, m mood)")
+    shop.execute("ALTER TABLE moods REPLICA IDENTITY FULL")
+    shop.execute("INSERT INTO moods VALUES (1, 'sad'), (2, 'glad')")
+    chain.add("moods", "keyed", capture=capture)
+    # The log has no word of it, and no row was written.
+    shop.execute("ALTER TYPE mood RENAME VALUE 'sad' TO 'low'")
+    shop.execute("UPDATE moods SET m = 'glad' WHERE id = 1")
+    shop.execute("INSERT INTO keyed VALUES (77, 'x', 1)")
+    for _ in range(2):
+        assert chain.drain() == {}
+        for table in ("moods", "keyed"):
+            assert chain.mirror(table) == rows_of(shop, table)
+    shop.execute("INSERT INTO moods VALUES (3, 'low')")
+    assert chain.drain() == {}
+    assert chain.mirror("moods") == rows_of(shop, "moods")
+
+
+def test_a_slot_that_only_broken_tables_use_moves_on(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    chain.add("keyed", capture="wal")
+    shop.execute("DROP TABLE keyed")
+    shop.execute("CREATE TABLE noise AS SELECT repeat('x', 500) AS t FROM generate_series(1, 9000)")
+    confirmed = "SELECT confirmed_flush_lsn FROM pg_replication_slots WHERE slot_name = %s"
+    before = shop.execute(confirmed, (_slot(chain),)).fetchone()
+    for _ in range(3):
+        shop.execute("INSERT INTO noise SELECT * FROM noise LIMIT 3000")
+        assert list(chain.drain()) == ["keyed"]
+    after = shop.execute(confirmed, (_slot(chain),)).fetchone()
+    assert after is not None
+    assert before is not None
+    assert shop.execute("SELECT %s::pg_lsn > %s::pg_lsn", (after[0], before[0])).fetchone() == (
+        True,
+    )
+    shop.execute("CREATE TABLE keyed (id int PRIMARY KEY, a text, n numeric(10,2))")
+    shop.execute("INSERT INTO keyed VALUES (1, 'new', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+
+
+def test_a_source_is_dropped_as_a_whole_or_not_at_all(
+    chain: Chain, shop: psycopg.Connection, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(jdbc_copy.SESSION, "lock_timeout", "100ms")
+    chain.add("keyed", capture="triggers")
+    source = chain.catalog.source("keyed")
+    with psycopg.connect(url) as reader:
+        reader.execute("SELECT count(*) FROM keyed")
+        with pytest.raises(TransientError, match="cannot be dropped now") as caught:
+            chain.capture.drop(source)
+        assert "Nothing was dropped" in caught.value.hint
+    shop.execute("INSERT INTO keyed VALUES (78, 'x', 1)")
+    assert chain.drain() == {}
+    assert chain.mirror("keyed") == rows_of(shop, "keyed")
+    assert chain.catalog.traces() == []
+    chain.capture.drop(source)
+    left = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'streamtables%'"
+    assert shop.execute(left).fetchone() == (0,)
+
+
+def test_a_reader_that_stays_does_not_keep_a_table_from_its_move_to_the_wal(
+    chain: Chain, shop: psycopg.Connection, url: str
+) -> None:
+    chain.add("keyed", capture="auto")
+    with psycopg.connect(url) as reader:
+        reader.execute("SELECT count(*) FROM keyed")
+        for number in range(3):
+            shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (80 + number,))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+        assert chain.modes()["keyed"] == ("wal", None)
+    shop.execute("INSERT INTO keyed VALUES (90, 'x', 1)")
+    assert chain.drain() == {}
+    assert shop.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("capture", ["auto", "wal"])
+def test_a_role_that_may_no_longer_read_the_log_goes_on_by_triggers(
+    tmp_path: Path,
+    shop: psycopg.Connection,
+    own_server: PostgresServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capture: str,
+) -> None:
+    tag = uuid4().hex[:8]
+    role = f"role_{tag}"
+    make_role(shop, f"owner_{tag}", role, "a word", ("keyed",))
+    monkeypatch.setenv("SHOP_URL", own_server.url_of(shop.info.dbname, role, "a word"))
+    with Chain(tmp_path / "w", "${env:SHOP_URL}") as chain:
+        chain.add("keyed", capture=capture)
+        for number in range(3):
+            shop.execute("INSERT INTO keyed VALUES (%s, 'x', 1)", (100 + number,))
+            assert chain.drain() == {}
+        assert chain.modes()["keyed"] == ("wal", None)
+        shop.execute(sql.SQL("ALTER ROLE {} NOREPLICATION").format(sql.Identifier(role)))
+        for number in range(3):
+            shop.execute("INSERT INTO keyed VALUES (%s, 'y', 1)", (200 + number,))
+            assert chain.drain() == {}
+            assert chain.mirror("keyed") == rows_of(shop, "keyed")
+        assert chain.modes()["keyed"] == ("triggers", None)
+        assert any("may no longer read the log" in reason for _, reason in chain.reasons("keyed"))
+
+
+def test_a_drain_leaves_the_slot_to_a_source_that_is_being_added(
+    chain: Chain, shop: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain.add("keyed", capture="triggers")
+    copy = chain.capture.copy
+
+    def meanwhile(*given: Any, **named: Any) -> Copied:
+        shop.execute("INSERT INTO keyed VALUES (79, 'x', 1)")
+        with monkeypatch.context() as patched:
+            patched.setattr(chain.capture, "copy", copy)
+            assert chain.drain() == {}
+        return copy(*given, **named)
+
+    monkeypatch.setattr(chain.capture, "copy", meanwhile)
+    chain.add("bag", capture="wal")
+    monkeypatch.setattr(chain.capture, "copy", copy)
+    shop.execute("INSERT INTO bag VALUES (5, 'on')")
+    assert chain.drain() == {}
+    assert chain.mirror("bag") == rows_of(shop, "bag")
+    assert [kind for kind, _ in chain.reasons("bag")] == ["added"]
 
 
 def test_a_mirror_that_others_write_to_is_copied_with_that_reason(

@@ -90,6 +90,12 @@ def net(rows: pa.Table) -> pa.Table:
     return arrow_rows.net(rows, [name for name in rows.column_names if name != WEIGHT])
 
 
+def is_there(connection: Connection[Any], tag: str) -> bool:
+    """Whether the server has a buffer of this source."""
+    name = buffer_name(tag).as_string(None)
+    return connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone() == (True,)
+
+
 def trim(connection: Connection[Any], tag: str, upto: str) -> int:
     """Delete what a snapshot holds, after all that read it have committed; return how many rows."""
     done = connection.execute(

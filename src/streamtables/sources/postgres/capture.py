@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from psycopg import Connection
+from psycopg.errors import LockNotAvailable
 
 from streamtables.catalog.captures import CapturedDatabase, Trace
 from streamtables.catalog.models import (
@@ -57,6 +59,7 @@ from streamtables.sources.postgres.requirements import (
     require_server,
     require_table,
 )
+from streamtables.sources.postgres.resting import Resting
 from streamtables.sources.postgres.server import Server, drop_empty_schema
 from streamtables.sources.postgres.shape import Shape
 from streamtables.sources.postgres.trigger_rights import check_rights
@@ -85,6 +88,8 @@ class PostgresCapture:
     warehouse: Warehouse
     copy: Callable[..., Copied] = copy_table
     _lookout: Lookout = field(default_factory=Lookout)
+    _resting: Resting[InputId] = field(default_factory=Resting)
+    """Tables whose copy failed after reading for long."""
 
     def add(
         self,
@@ -155,8 +160,9 @@ class PostgresCapture:
     def drop(self, source: Source) -> Source:
         """Take down all that captures a source, and remove its mirror.
 
-        The catalog goes first: it refuses a source that is read.  What a crash leaves on the
-        server is then found by the trace that is kept until the end.
+        Triggers that cannot be taken off now, and a catalog that refuses as the source is read,
+        leave all as it was.  What a crash leaves on the server is found by the trace that is kept
+        until the end.
         """
         capture = self.shop.catalog.captures()[source.id]
         with ExitStack() as stack:
@@ -164,8 +170,10 @@ class PostgresCapture:
                 connection = stack.enter_context(Server(capture.server).connected("setup"))
             except StreamTablesError as error:
                 raise unreachable(source.name, error) from error
-            self._trace(capture)
-            dropped = self.shop.catalog.drop_source(source.id)
+            with connection.transaction():
+                self._take_off_triggers(connection, source, capture)
+                self._trace(capture)
+                dropped = self.shop.catalog.drop_source(source.id)
             self._end(connection, capture)
             self.shop.catalog.clear_trace(capture.tag)
         remove_own_table(source.location, self.warehouse)
@@ -269,6 +277,21 @@ class PostgresCapture:
 
         A move that was on its way begins anew: it was prepared for the table as it was.
         """
+        key, began = captive.source.id, perf_counter()
+        if (known := self._resting.error_of(key)) is not None:
+            raise known
+        try:
+            done = self._copied_now(captive, reason)
+        except TransientError:
+            # It passes by itself, and the whole drain waits for it.
+            raise
+        except StreamTablesError as error:
+            self._resting.failed(key, error, perf_counter() - began)
+            raise
+        self._resting.worked(key)
+        return done
+
+    def _copied_now(self, captive: Captive, reason: str) -> Captive:
         capture = replace(captive.capture, copy_reason=reason, moving_to=None)
         self._note(capture, "copying", reason)
         source = captive.source
@@ -315,6 +338,19 @@ class PostgresCapture:
             self._mover(connection, capture.database).begin_wal(table)
         else:
             triggers.install(connection, table, capture.tag)
+
+    def _take_off_triggers(
+        self, connection: Connection[Any], source: Source, capture: Capture
+    ) -> None:
+        try:
+            triggers.remove(connection, capture.tag)
+        except LockNotAvailable as error:
+            raise TransientError(
+                f'source "{source.name}" cannot be dropped now: {capture.table_name} is in use',
+                detail="Taking triggers off waits for every transaction that has read the table.",
+                hint="Nothing was dropped: try again when they have ended. SELECT pid, xact_start, "
+                "query FROM pg_stat_activity ORDER BY xact_start shows them.",
+            ) from error
 
     def _end(self, connection: Connection[Any], capture: Capture) -> None:
         """Take down all that captures a table, whichever way it is or was captured."""

@@ -104,11 +104,14 @@ def read_captured(
     settings: Settings,
     flush: Callable[[str], None],
     spool: Spool,
+    *,
+    reads_slot: bool,
 ) -> Read:
     """Read all changes of some captured tables up to the present.
 
     `flush` has the server write its log out up to a place.  It needs another connection: this one
-    is inside the transaction that reads.  `spool` has the rows until the drain ends.
+    is inside the transaction that reads.  `spool` has the rows until the drain ends.  The slot may
+    be read for nobody, so that it moves on.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -130,8 +133,8 @@ def read_captured(
             # A commit that a crash of the server undoes must not be in a mirror: its number would
             # be given to another one.
             flush(read.position.lsn)
-        captures = [captive.capture for captive in captives]
-        _read_slot(connection, described, captures, read, slot, settings, spool)
+        if reads_slot:
+            _read_slot(connection, described, read, slot, settings, spool)
     reach("changes-read")
     return read
 
@@ -201,14 +204,11 @@ def _either(one: frozenset[str] | None, other: frozenset[str] | None) -> frozens
 def _read_slot(
     connection: Connection[Any],
     described: Mapping[InputId, _Described],
-    captures: Sequence[Capture],
     read: Read,
     slot: str,
     settings: Settings,
     spool: Spool,
 ) -> None:
-    if not any("wal" in (c.mode, c.moving_to) for c in captures):
-        return
     # Where tables only move to the WAL nothing is taken, but the slot has to move on.
     from_wal = {key: item for key, item in described.items() if item.capture.mode == "wal"}
     upto = Position(read.position.snapshot, read.position.lsn)

@@ -181,14 +181,27 @@ class DatabaseDrain:
             self.shop.settings,
             self._flushed,
             spool,
+            reads_slot=self._reads_slot(mover),
         )
         self._read = read
         if self._copied_what_is_unexplained(read.tables):
             return _Again()
         drain = self._applied(last, standings, read)
+        if isinstance(drain, _Again):
+            return drain
         self._let_go(connection, mover, read, drain)
         self.seen = read.position
         return drain
+
+    def _reads_slot(self, mover: Mover) -> bool:
+        """Whether the slot is read: also for tables that are to be copied, so that it moves on.
+
+        What it holds of those is of no use, and the server would keep all that is written after.
+        """
+        uses = [c for c in self.captives if "wal" in (c.capture.mode, c.capture.moving_to)]
+        if any(captive.source.id not in self.errors for captive in uses):
+            return True
+        return bool(uses) and mover.ways.slot.is_whole and not self._left_alone
 
     def _flushed(self, lsn: str) -> None:
         with self.server.connected("flush") as connection:
@@ -205,11 +218,17 @@ class DatabaseDrain:
         for captive in self.captives:
             waits = captive.source.id in self._left_alone
             if not waits and "triggers" in (captive.capture.mode, captive.capture.moving_to):
-                buffer.trim(connection, captive.capture.tag, drain.position.snapshot)
+                self._trim(connection, captive, drain)
         reach("buffers-trimmed")
         if read.confirm is not None and drain.position == read.position:
             slot.advance(connection, mover.ways.name, read.confirm)
         mover.tidied([captive.capture for captive in self.captives])
+
+    def _trim(self, connection: Connection[Any], captive: Captive, drain: Drain) -> None:
+        """Empty a buffer of what was drained; that of a table in error may not be there."""
+        tag = captive.capture.tag
+        if captive.source.id not in self.errors or buffer.is_there(connection, tag):
+            buffer.trim(connection, tag, drain.position.snapshot)
 
     def _standings(self, last: Drain | None) -> dict[InputId, MirrorStanding]:
         found = {}
@@ -286,7 +305,7 @@ class DatabaseDrain:
         last: Drain | None,
         standings: dict[InputId, MirrorStanding],
         read: Read,
-    ) -> Drain:
+    ) -> Drain | _Again:
         versions = {key: standing.version for key, standing in standings.items()}
         for captive in self._readable(standings):
             key = captive.source.id
@@ -294,12 +313,15 @@ class DatabaseDrain:
             assert isinstance(found, ReadTable)
             self._note_shape(captive, found)
             if found.captured is not None:
-                versions[key] = self._brought(captive, standings[key], found.captured, read)
+                try:
+                    versions[key] = self._brought(captive, standings[key], found.captured, read)
+                except TableDamagedError as error:
+                    # The rows that went are not those of the mirror: it is no copy any more.
+                    self._copied(captive, f"{error.message}: {error.detail}")
+                    return _Again()
                 reach("mirror-committed")
         reach("mirrors-committed")
-        for key in self.errors.keys() - self._left_alone:
-            if last is not None and key in last.versions:
-                versions[key] = last.versions[key]
+        # A source that is in error is in no drain: its old rows do not belong to this position.
         found_versions = Frontier(versions)
         if last is not None and last.versions == found_versions and self._is_idle(last, read):
             # Nothing was captured: the recorded drain shows the same rows.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from psycopg import Connection, errors
@@ -16,7 +16,7 @@ from psycopg import Connection, errors
 from streamtables.catalog.models import Capture, CaptureEvent, CaptureMode
 from streamtables.catalog.scheduler_models import Event
 from streamtables.catalog.store import Catalog
-from streamtables.errors import StreamTablesError
+from streamtables.errors import StreamTablesError, TransientError
 from streamtables.positions import Drain, InputId
 from streamtables.settings import Settings
 from streamtables.sources.postgres import publication, slot, triggers
@@ -39,6 +39,9 @@ from streamtables.sources.postgres.wal_blocks import (
 )
 
 _END_OF_LOG = "FFFFFFFF/FFFFFFFF"
+_HARDLY_WAIT = "SET LOCAL lock_timeout = '200ms'"
+_BEGUN = timedelta(hours=12)
+"""For how long a source that is being added is believed to be; what a crash left is older."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Mover:
     now: datetime
     fallbacks: dict[InputId, Fallback | None] = field(default_factory=dict)
     """Why triggers capture what the WAL should, of each table that was looked at."""
+    waited: list[str] = field(default_factory=list)
+    """What a move had to wait for in vain; the others of this drain do not wait for it, too."""
 
     def moved(self, capture: Capture) -> Capture:
         """Take the next step of a capture; return it as it is then."""
@@ -129,10 +134,18 @@ class Mover:
             drained_since_start=drained,
             lag_bytes=self._behind_the_last_drain(),
             lag_bytes_max=self.settings.wal_max_lag_bytes,
-            slot_lost=slot.what_broke(self.ways.slot, confirmed) if uses_slot else "",
+            slot_lost=self._what_broke(confirmed) if uses_slot else "",
             retained_bytes=self.ways.slot.retained_bytes,
             retained_bytes_max=self.settings.slot_max_retained_bytes,
         )
+
+    def _what_broke(self, confirmed: str) -> str:
+        """Return why the slot leads no further; empty where it does."""
+        server = self.ways.server
+        if not (server.superuser or server.replication):
+            # No orderly move: what the slot still holds cannot be read either.
+            return f"the role {server.role} may no longer read the log"
+        return slot.what_broke(self.ways.slot, confirmed)
 
     def _behind_the_last_drain(self) -> int:
         """Return how much of the log before the last drain the slot has not confirmed.
@@ -146,20 +159,49 @@ class Mover:
 
     def tidied(self, captures: Sequence[Capture]) -> None:
         """Take down what no capture uses any more; what a crash left behind, too."""
-        used = [c for c in captures if "wal" in (c.mode, c.moving_to)]
         for capture in captures:
             if "triggers" not in (capture.mode, capture.moving_to) and triggers.installed_on(
                 self.connection, capture.tag
             ):
+                self._take_off_triggers(capture)
+        self._take_off_log(captures)
+
+    def _take_off_triggers(self, capture: Capture) -> None:
+        """Take triggers off without keeping anybody waiting: the next drain tries again."""
+        try:
+            with self.connection.transaction():
+                # Whoever reads or writes the table waits behind us for as long as we wait.
+                self.connection.execute(_HARDLY_WAIT)
                 triggers.remove(self.connection, capture.tag)
+        except errors.LockNotAvailable:
+            return
+
+    def _take_off_log(self, captures: Sequence[Capture]) -> None:
+        used = [c for c in captures if "wal" in (c.mode, c.moving_to)]
+        server = self.ways.server
+        if not (server.superuser or server.replication):
+            # It is left on the server, where `doctor` finds it.
+            return
         if not used:
-            if self.ways.slot.exists:
+            if self.ways.slot.exists and not self._one_begins(captures):
                 self.end_wal(None, others=False)
             return
         published = publication.tables(self.connection, self.ways.name)
-        for oid in published - {capture.relation for capture in used}:
+        idle = published - {capture.relation for capture in used}
+        if not idle or self._one_begins(captures):
+            return
+        for oid in idle:
             if (table := describe_table(self.connection, oid)) is not None:
                 publication.remove_table(self.connection, self.ways.name, table)
+
+    def _one_begins(self, captures: Sequence[Capture]) -> bool:
+        """Whether a source is being added that may need the slot; it is in no list yet."""
+        databases = {capture.database for capture in captures}
+        known = {capture.tag for capture in captures}
+        return any(
+            trace.database in databases and trace.tag not in known and trace.at > self.now - _BEGUN
+            for trace in self.catalog.traces()
+        )
 
     def _noted(self, capture: Capture, step: CaptureStep) -> Capture:
         if capture.note == step.reason:
@@ -169,6 +211,8 @@ class Mover:
         return noted
 
     def _started(self, capture: Capture, table: PgTable, step: CaptureStep) -> Capture:
+        if self.waited:
+            return self._noted(capture, replace(step, reason=self.waited[0]))
         try:
             if step.to == "wal":
                 self.begin_wal(table)
@@ -176,9 +220,12 @@ class Mover:
                 triggers.install(self.connection, table, capture.tag)
         except StreamTablesError as error:
             # The way that works goes on; the next drain tries again.
+            if isinstance(error, TransientError):
+                self.waited.append(error.message)
             return self._noted(capture, replace(step, reason=error.message))
         except errors.LockNotAvailable:
             reason = f"{table.shown} is being written to by a transaction that stays open"
+            self.waited.append(reason)
             return self._noted(capture, replace(step, reason=reason))
         number = self.last.number if self.last else 0
         moving = replace(capture, moving_to=step.to, moving_since=number, note=step.reason)

@@ -26,6 +26,12 @@ SCHEMA = "streamtables_capture"
 """Where everything of ours on a captured server is: buffers, functions, records."""
 
 _CONNECT_SECONDS = 10
+_KEEPALIVE = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
 _NOT_PROVEN = ("certificate", "does not support SSL")
 """What libpq says of a server that fails the checks of TLS; a connection that broke is not that."""
 # A look at many tables seems worth compiling to the server, which takes longer than the look.
@@ -94,6 +100,7 @@ class Server:
         with self.border():
             connection = psycopg.connect(
                 self.url,
+                **self._lively(),
                 autocommit=autocommit,
                 connect_timeout=_CONNECT_SECONDS,
                 application_name=f"streamtables {role}",
@@ -110,6 +117,11 @@ class Server:
                     connection.commit()
             finally:
                 connection.close()
+
+    def _lively(self) -> dict[str, Any]:
+        """Return how a peer that is gone without a word is noticed, where the URL does not say."""
+        said = conninfo_to_dict(self.url)
+        return {name: value for name, value in _KEEPALIVE.items() if name not in said}
 
     @contextmanager
     def border(self) -> Iterator[None]:

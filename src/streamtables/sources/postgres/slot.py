@@ -55,6 +55,11 @@ class SlotFacts:
     lag_bytes: int = 0
     """How much was written since the last change that was confirmed."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the slot is there and the server has not given it up."""
+        return self.exists and not self.invalidation_reason and self.plugin == PLUGIN
+
 
 def slot_facts(connection: Connection[Any], slot: str) -> SlotFacts:
     """Ask the server about a slot."""
