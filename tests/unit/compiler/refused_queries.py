@@ -162,9 +162,9 @@ WITHOUT_RULE = [
         "1",
     ),
     _without_rule(
-        "SELECT x FROM events LATERAL VIEW explode(array(current_date())) t AS x",
+        "SELECT id FROM orders WHERE unix_timestamp() IN (SELECT id FROM customers)",
         "the current time in this place",
-        "current_date",
+        "unix_timestamp",
     ),
     _without_rule(
         "SELECT DISTINCT c FROM odd", "a group, DISTINCT, MIN or MAX of collated text", "c"
