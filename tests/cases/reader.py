@@ -9,6 +9,7 @@
     refuse SELECT … -> ST-1201 "words of it"        no incremental form; still a valid query
     error SELECT … -> ST-1102 "words of it"         not a valid query at all
     only spark: DuckDB has no such function         why the quick engine cannot run the case
+    open: which of the rows is first                what Spark alone leaves open, and we settle
 
 Values are separated by spaces and read by the type of their column: NULL, NaN, -0.0, true,
 2024-02-29, words, or 'text in quotes'; [1,NULL] for an array, {a:1,b:NULL} for a map.  A line that
@@ -29,7 +30,8 @@ Row = tuple[Any, ...]
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"'(?:[^']|'')*'|\S+")
-_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ", "clock ", "only ")
+_WORDS = ("table", "view", "change", "refresh", "refuse", "error", "clock", "only", "open:")
+_DIRECTIVES = tuple(f"{word} " for word in _WORDS)
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Case:
     steps: list[View | Change | Refresh | Moment | Rejection] = field(default_factory=list)
     only_spark: str = ""
     """Why only Spark can run it; empty where both engines do."""
+    left_open: str = ""
+    """What the text leaves open for Spark, which is then no judge of it; empty where nothing."""
 
     @property
     def columns(self) -> dict[str, Mapping[str, str]]:
@@ -153,6 +157,8 @@ def _read(head: str, body: list[str], case: Case) -> None:
             case.steps.append(Moment(_moment(rest)))
         case "only":
             case.only_spark = rest.partition(":")[2].strip()
+        case "open:":
+            case.left_open = rest.strip()
         case _:
             sql, _, outcome = rest.rpartition("->")
             code, _, text = outcome.strip().partition(" ")
@@ -228,13 +234,25 @@ def _value(word: str, type_: str) -> Any:
 def _inner_types(type_: str) -> list[str]:
     """Return the types between the brackets of an array or a map."""
     found = re.fullmatch(r"\w+<(.*)>", type_)
-    return [part.strip() for part in found[1].split(",")] if found else []
+    return [part.strip() for part in _split(found[1])] if found else []
 
 
 def _items(text: str) -> list[str]:
     """Return what stands between the brackets of an array or a map."""
     inside = text[1:-1]
-    return inside.split(",") if inside else []
+    return _split(inside) if inside else []
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[{<") - (letter in "]}>")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _moment(text: str) -> datetime:

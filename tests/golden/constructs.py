@@ -247,6 +247,8 @@ RELATIONS = (
             "SELECT a, count(*) AS n FROM ev WHERE d >= current_date() GROUP BY a",
             "SELECT id, datediff(current_date(), d) AS age FROM ev",
             "SELECT v.a FROM v LEFT JOIN ev ON v.a = ev.a AND ev.d < current_date()",
+            "SELECT datediff(current_date(), d) AS age, count(*) AS n FROM ev GROUP BY datediff(current_date(), d)",
+            "SELECT id, x FROM ev LATERAL VIEW explode(array(d, current_date())) AS x",
         ),
         (
             "SELECT id, current_time() AS u FROM ev",

@@ -76,7 +76,7 @@ def _aggregates() -> str:
         "when a change is too large for the driver). The others compute the groups that\n"
         "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, or a variance or one of\n"
         "its kin, the values are added in the order of their size, so that the last digits follow from\n"
-        "the rows alone."
+        "the rows alone. Lists are kept in order, a list of maps in that of their sorted entries."
     )
 
 

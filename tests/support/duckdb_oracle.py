@@ -44,9 +44,15 @@ def _type(kind: str) -> str:
 
 def _bound(value: Any, kind: str) -> Any:
     """Return a value as DuckDB takes it: a map is its keys and its values."""
+    if isinstance(value, list) and kind.endswith("[]"):
+        return [_bound(item, kind[:-2]) for item in value]
     if isinstance(value, dict) and kind.startswith("MAP"):
         return {"key": list(value), "value": list(value.values())}
     return value
+
+
+def _holds_map(value: Any) -> bool:
+    return any(map(_holds_map, value)) if isinstance(value, list) else isinstance(value, dict)
 
 
 class _Store:
@@ -252,7 +258,7 @@ class Database:
             self._store.filled[schema, table] = rows
             one = f"({', '.join('?' * len(rows[0]))})"
             values = [value for row in rows for value in row]
-            if any(isinstance(value, dict) for value in values):
+            if any(map(_holds_map, values)):
                 found = self._connection.execute(f'SELECT * FROM "{schema}"."{table}" LIMIT 0')
                 kinds = [str(column[1]) for column in found.description]
                 values = [_bound(*pair) for row in rows for pair in zip(row, kinds, strict=True)]

@@ -172,6 +172,39 @@ def has_plain_image(name: SqlType) -> bool:
     )
 
 
+def simple_parts(name: SqlType) -> list[SqlType]:
+    """Return the types of the values that arrays and structs are made of; a map is one value.
+
+    >>> simple_parts(normal_type("ARRAY<STRUCT<p: INT, q: MAP<STRING, INT>>>"))
+    ['int', 'map<string,int>']
+    """
+    if name.startswith("array<"):
+        return [part for inner in nested_types(name) for part in simple_parts(inner)]
+    if name.startswith("struct<"):
+        return [part for _, inner in struct_fields(name) for part in simple_parts(inner)]
+    return [name]
+
+
+def is_orderable(name: SqlType) -> bool:
+    """Whether Spark can sort values of the type, as far as the compiler can tell."""
+    return not any(p.startswith(("map<", "variant")) or p == UNKNOWN for p in simple_parts(name))
+
+
+def holds_collated(name: SqlType) -> bool:
+    """Whether the type is, or holds, text that calls different spellings equal."""
+    return any(is_collated(part) for part in simple_parts(name))
+
+
+def orders_by_bytes(name: SqlType) -> bool:
+    """Whether values that share a place in an order have the same stored bytes.
+
+    >>> orders_by_bytes(normal_type("ARRAY<STRING>")), orders_by_bytes(normal_type("ARRAY<DOUBLE>"))
+    (True, False)
+    """
+    inexact = any(is_float(part) or is_collated(part) for part in simple_parts(name))
+    return is_orderable(name) and not inexact
+
+
 def wider(left: SqlType, right: SqlType) -> SqlType:
     """Return the type that holds both, as Spark widens the branches of CASE, COALESCE and UNION."""
     # Structs are one type whatever the case of their fields; the first one names them.

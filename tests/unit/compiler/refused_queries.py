@@ -162,12 +162,20 @@ WITHOUT_RULE = [
         "1",
     ),
     _without_rule(
-        "SELECT x FROM events LATERAL VIEW explode(array(current_date())) t AS x",
+        "SELECT id FROM orders WHERE unix_timestamp() IN (SELECT id FROM customers)",
         "the current time in this place",
-        "current_date",
+        "unix_timestamp",
     ),
     _without_rule(
-        "SELECT DISTINCT c FROM odd", "a group, DISTINCT, MIN or MAX of collated text", "c"
+        "SELECT DISTINCT c FROM odd", "a group, DISTINCT, MIN, MAX or MODE of collated text", "c"
+    ),
+    Refused(
+        "SELECT collect_list(v) AS l FROM odd",
+        "ST-1203",
+        '"collect_list" of values of type variant is not maintained incrementally by this version',
+        "A list is kept in order, and Spark cannot order values of type variant.",
+        "Collect to_json(…) of the value, or let full refreshes keep the table.",
+        "v",
     ),
     _without_rule("SELECT DISTINCT m FROM odd", "a group or DISTINCT of a map", "m"),
     Refused(

@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import OPERATORS, SIGNED_OPERATORS, kind_of
 from streamtables.compiler.algebra.node import delta_rule
-from streamtables.compiler.backend.binary_image import image
 from streamtables.compiler.backend.operators import render
+from streamtables.compiler.binary_image import image, in_order
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.plan import compile_sql
 from streamtables.compiler.types import normal_type
@@ -64,6 +64,53 @@ def test_the_average_of_bigint_is_taken_over_an_exact_sum():
 def test_the_binary_image_tells_stored_values_apart(type_: str, text: str):
     made = image(exp.column("v"), normal_type(type_))
     assert text in made.sql(dialect=VerbatimSpark, normalize_functions=False)
+
+
+@pytest.mark.parametrize(
+    ("type_", "parts"),
+    [
+        ("string", ("v",)),
+        ("array<struct<variant:int,q:date>>", ("v",)),
+        ("double", ("v", "CAST(v AS STRING)")),
+        ("string collate UTF8_LCASE", ("v", "CAST(v AS BINARY)")),
+        ("array<float>", ("v", "to_json(named_struct('v', v)")),
+        ("map<string,int>", ("to_json(named_struct('v', array_sort(map_entries(v)))",)),
+        ("unknown", ("to_json(named_struct('v', v)",)),
+        ("variant", ("to_json(named_struct('v', v)",)),
+    ],
+)
+def test_an_order_leaves_no_ties_but_equal_bytes(type_: str, parts: tuple[str, ...]):
+    made = in_order(exp.column("v"), normal_type(type_))
+    texts = [part.sql(dialect=VerbatimSpark, normalize_functions=False) for part in made]
+    assert len(texts) == len(parts)
+    assert all(text.startswith(part) for text, part in zip(texts, parts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("column", "call", "made"),
+    [
+        ("int", "collect_list(c)", "sort_array(collect_list(c))"),
+        ("double", "collect_list(c)", "sort_array(collect_list(c))"),
+        ("map<string,int>", "array_agg(c)", "sort_array(array_agg(sort_array(map_entries(c))))"),
+        ("map<string,int>", "collect_list(c)", "map_from_entries(__st_item)"),
+        ("map<string,double>", "collect_list(c)", "map_from_entries(__st_item.value)"),
+        ("array<double>", "collect_list(c)", "__st_item -> __st_item.value"),
+        ("int", "max_by(c, id)", "max_by(c, named_struct('k0', id, 'k1', c))"),
+        ("map<string,int>", "max_by(c, id)", "'k1', to_json("),
+        (
+            "string collate UTF8_LCASE",
+            "CAST(first(c) AS STRING)",
+            "(min_by(named_struct('value', c)",
+        ),
+        ("map<string,array<map<int,int>>>", "min_by(c, id)", "'k1', to_json("),
+    ],
+)
+def test_lists_and_chosen_values_are_told_by_an_order_that_spark_has(
+    column: str, call: str, made: str
+):
+    plan = compile_sql(f"SELECT {call} AS x FROM t", {"t": {"id": "int", "c": column}})
+    text = " ".join(plan.query_sql().replace("`", "").split())
+    assert made in text.replace("( ", "(").replace(" )", ")")
 
 
 def test_a_branch_of_unknown_type_stays_in_the_delta_without_rows():

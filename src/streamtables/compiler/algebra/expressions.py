@@ -28,6 +28,11 @@ def columns_in(expression: exp.Expr) -> set[str]:
     return {item.name for item in expression.find_all(exp.Column)}
 
 
+def columns_read(expression: exp.Expr) -> list[str]:
+    """Return the columns that an expression reads, as often and in the order as it does."""
+    return [item.name for item in expression.find_all(exp.Column)]
+
+
 def columns_in_all(expressions: Iterable[exp.Expr]) -> set[str]:
     """Return the columns that any of the expressions reads."""
     return set().union(*(columns_in(item) for item in expressions))

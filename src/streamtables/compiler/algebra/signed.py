@@ -5,7 +5,7 @@
     net(A)         one row per distinct row, weights summed, zeros dropped
     repeat(A)      w rows of weight 1 for a row of weight w > 0, and −1 for w < 0
 
-Netting groups by the *binary image* of a row (backend/binary_image.py), never by SQL equality,
+Netting groups by the *binary image* of a row (compiler/binary_image.py), never by SQL equality,
 which would cancel 0.0 against −0.0.
 """
 

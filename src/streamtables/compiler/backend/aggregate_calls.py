@@ -6,10 +6,22 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import AggregateCall
 from streamtables.compiler.backend.sorted_moments import SORTED_MOMENTS, sorted_moments, struct
-from streamtables.compiler.types import BIGINT
+from streamtables.compiler.binary_image import image, in_order
+from streamtables.compiler.types import (
+    BIGINT,
+    SqlType,
+    is_collated,
+    is_float,
+    is_orderable,
+    nested_types,
+    orders_by_bytes,
+)
 
+_FIRST = ("first", "first_value", "any_value")
 _LAST = ("last", "last_value")
 _COLLECTIONS = ("collect_list", "collect_set", "array_agg")
+# DuckDB takes a column of the same name for the variable of a lambda.
+_ITEM = "__st_item"
 _AVERAGES = ("avg", "mean", "try_avg")
 
 
@@ -18,20 +30,19 @@ def call_sql(call: AggregateCall) -> exp.Expr:
     arguments = [argument.copy() for argument in call.arguments]
     if call.sorted_sum:
         return _sorted_moments(call) if call.function in SORTED_MOMENTS else _sorted_sum(call)
+    if call.function in _COLLECTIONS:
+        return _collected(call)
     if call.distinct:
         arguments = [exp.Distinct(expressions=arguments)]
-    if call.function in _COLLECTIONS:
-        collected = _filtered(call, _function(call.function, *arguments))
-        return _function("sort_array", collected)
     if call.function in ("max_by", "min_by"):
         return _by_value_and_order(call)
     if call.function == "mode" and arguments:
         return _filtered(call, _function("mode", arguments[0], exp.true()))
     if call.function in ("avg", "mean") and call.argument_types[0] == BIGINT:
         return _exact_average(call, arguments)
-    if call.order and all(isinstance(item, exp.Column) for item in call.order):
+    if call.order and call.function in _FIRST + _LAST:
         by = "max_by" if call.function in _LAST else "min_by"
-        return _filtered(call, _function(by, *arguments, _struct(*call.order)))
+        return _chosen(call, by, _struct(*call.order))
     return _filtered(call, _within_group(call, arguments))
 
 
@@ -63,11 +74,56 @@ def _filtered(call: AggregateCall, function: exp.Expr, also: exp.Expr | None = N
     return exp.Filter(this=function, expression=exp.Where(this=exp.and_(*conditions)))
 
 
+def _collected(call: AggregateCall) -> exp.Expr:
+    """Lists are in order.  Of maps there is none: their sorted entries are collected instead."""
+    value, type_ = call.arguments[0].copy(), call.argument_types[0]
+    if call.distinct or call.function == "collect_set":
+        argument = exp.Distinct(expressions=[value]) if call.distinct else value
+        return _function("sort_array", _filtered(call, _function(call.function, argument)))
+    is_map = type_.startswith("map<")
+    shown = _function("sort_array", _function("map_entries", value)) if is_map else value
+    item = found = exp.column(_ITEM)
+    if _has_one_order(type_):
+        collected = _filtered(call, _function(call.function, shown))
+    else:
+        # A struct round a NULL would be kept.
+        pair = struct({"value": shown, "image": image(value.copy(), type_)})
+        collected = _filtered(call, _function(call.function, pair), _present(value))
+        found = exp.column("value", table=_ITEM)
+    collected = _function("sort_array", collected)
+    taken = _function("map_from_entries", found) if is_map else found
+    if taken is item:
+        return collected
+    variable = exp.Lambda(this=taken, expressions=[exp.to_identifier(_ITEM)])
+    return _function("transform", collected, variable)
+
+
+def _has_one_order(type_: SqlType) -> bool:
+    """Whether a sorted list of such values is the same, whatever their order was before.
+
+    Spark sorts floats alone by their bits; of unknown types nothing can be said.
+    """
+    if type_.startswith("map<"):
+        return all(orders_by_bytes(part) for part in nested_types(type_))
+    return is_float(type_) or orders_by_bytes(type_) or not is_orderable(type_)
+
+
 def _by_value_and_order(call: AggregateCall) -> exp.Expr:
-    """Ties are broken by the value itself; a row whose order is NULL does not take part."""
+    """Ties are broken by the value, to the byte; a row whose order is NULL takes no part."""
     value, order = call.arguments[:2]
-    chosen = _function(call.function, value.copy(), _struct(order, value))
-    return _filtered(call, chosen, _present(order))
+    told = in_order(value, call.argument_types[0])
+    return _chosen(call, call.function, _struct(order, *told), _present(order))
+
+
+def _chosen(
+    call: AggregateCall, by: str, order: exp.Expr, also: exp.Expr | None = None
+) -> exp.Expr:
+    value = call.arguments[0].copy()
+    if not is_collated(call.argument_types[0]):
+        return _filtered(call, _function(by, value, order), also)
+    # Beside a list Spark keeps such text itself by a pointer to a row that has gone.
+    kept = _filtered(call, _function(by, struct({"value": value}), order), also)
+    return exp.Dot(this=exp.paren(kept, copy=False), expression=exp.to_identifier("value"))
 
 
 def _exact_average(call: AggregateCall, arguments: list[exp.Expr]) -> exp.Expr:

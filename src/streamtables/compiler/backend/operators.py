@@ -34,9 +34,9 @@ from streamtables.compiler.algebra import (
 )
 from streamtables.compiler.algebra.expressions import null_of
 from streamtables.compiler.backend.aggregate_calls import call_sql
-from streamtables.compiler.backend.binary_image import image
 from streamtables.compiler.backend.join_order import JoinStep, join_steps, starts_from_changes
 from streamtables.compiler.backend.select import aliased, name, one, ref, refs, select
+from streamtables.compiler.binary_image import image
 from streamtables.compiler.types import has_plain_image
 from streamtables.errors import InternalError
 

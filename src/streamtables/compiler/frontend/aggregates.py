@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from streamtables.compiler.algebra import AggregateCall, Node
+from streamtables.compiler.binary_image import in_order
 from streamtables.compiler.frontend import functions
-from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.binding import Binding
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
 from streamtables.compiler.frontend.expressions import (
     check_condition,
@@ -20,13 +21,14 @@ from streamtables.compiler.frontend.expressions import (
     function_name,
     is_aggregate,
 )
-from streamtables.compiler.frontend.key_types import check_key_type
+from streamtables.compiler.frontend.key_types import check_collected_type, check_key_type
 from streamtables.compiler.frontend.own_aggregates import own_type
-from streamtables.compiler.frontend.tie_breakers import tie_columns
+from streamtables.compiler.frontend.tie_breakers import tie_parts
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import BIGINT, UNKNOWN
+from streamtables.compiler.types import BIGINT, UNKNOWN, is_orderable
 from streamtables.errors import SqlTypeError
 
+_COLLECTED = functions.COLLECTIONS | {"listagg", "string_agg"}
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -78,8 +80,12 @@ def bind_call(
     argument_types = tuple(
         BIGINT if isinstance(item, exp.Star) else type_of(item, types) for item in parts.arguments
     )
-    if parts.function in ("min", "max"):
-        check_key_type(argument_types[0], parts.arguments[0], binding)
+    if parts.function in functions.OF_EQUALS or (parts.distinct and parts.function in _COLLECTED):
+        # mode() WITHIN GROUP (ORDER BY value) has its value there.
+        (kept, *_) = parts.arguments or tuple(item.this for item in parts.order)
+        check_key_type(type_of(kept, types), kept, binding)
+    elif parts.function in functions.COLLECTIONS:
+        check_collected_type(parts.function, argument_types[0], parts.arguments[0], binding)
     own = own_type(parts.place)
     result = own or functions.aggregate_type(
         parts.function, argument_types[0] if argument_types else UNKNOWN
@@ -154,10 +160,17 @@ def _settled(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
     if call.function in ("regr_avgx", "regr_avgy") and not call.distinct:
         return _average_of_pairs(call)
     if call.function == "listagg":
-        value = exp.Ordered(this=call.arguments[0].copy(), nulls_first=True)
-        order = call.order if call.distinct and call.order else (*call.order, value)
-        return replace(call, order=order)
+        return replace(call, order=(*call.order, *_text_order(call)))
     return call
+
+
+def _text_order(call: AggregateCall) -> tuple[exp.Expr, ...]:
+    """Return what texts are ordered by last; of DISTINCT ones each has a place of its own."""
+    value, type_ = call.arguments[0].copy(), call.argument_types[0]
+    if call.distinct and call.order:
+        return ()
+    parts = in_order(value, type_) if is_orderable(type_) and not call.distinct else (value,)
+    return tuple(exp.Ordered(this=part, nulls_first=True) for part in parts)
 
 
 def _average_of_pairs(call: AggregateCall) -> AggregateCall:
@@ -185,13 +198,12 @@ def _chosen_row(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall
     condition = call.condition
     if parts.ignores_nulls or any(flag == exp.true() for flag in flags):
         condition = _where_present(value, condition)
-    order = tuple(column(name) for name in tie_columns(node))
     return replace(
         call,
         arguments=(value,),
         argument_types=call.argument_types[:1],
         condition=condition,
-        order=order,
+        order=tie_parts(node),
     )
 
 
@@ -238,5 +250,5 @@ def _check_arguments(parts: _Parts, types: Types, binding: Binding) -> None:
                 sql=binding.sql,
                 span=span_of(item) or span_of(parts.place),
                 detail=f"The argument is {item.sql(dialect=VerbatimSpark)}.",
-                hint="Cast the argument to a number.",
+                hint=functions.cast_to_be_taken(parts.function),
             )

@@ -23,6 +23,7 @@ from streamtables.compiler.types import (
     SqlType,
     decimal,
     decimal_parts,
+    holds_collated,
     is_decimal,
     is_float,
     is_integer,
@@ -96,6 +97,9 @@ DEPENDS_ON_ROW_ORDER = _words("approx_percentile histogram_numeric percentile_ap
 
 ORDER_DEPENDENT = FIRST | LAST | COLLECTIONS | frozenset({"listagg", "string_agg"})
 """Aggregates whose answer depends on the order of the rows, unless one is given."""
+
+OF_EQUALS = _words("min max mode collect_set")
+"""Aggregates that keep one of several values that are equal."""
 
 _BOOLEANS = _words("bool_and bool_or every some any")
 _COUNTS = _words("count count_if approx_count_distinct regr_count")
@@ -209,7 +213,15 @@ def accepts(function: str, argument: SqlType) -> bool:
         return number
     if function in ("sum", "avg", "mean"):
         return number or argument.startswith("interval")
+    if function == "collect_set":
+        return not ("map<" in argument or holds_collated(argument))
     return not (function in ("min", "max") and argument.startswith("map<"))
+
+
+def cast_to_be_taken(function: str) -> str:
+    """Return what to do about a value that an aggregate does not take."""
+    wanted = "plain text" if function == "collect_set" else "a number"
+    return f"Cast the argument to {wanted}."
 
 
 def _sum_type(argument: SqlType) -> SqlType:

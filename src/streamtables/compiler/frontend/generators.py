@@ -8,12 +8,15 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra import Column, Generate, Node
 from streamtables.compiler.frontend import functions
+from streamtables.compiler.frontend.attach import attached
 from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.clock import with_moments
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.expressions import bind_expression, function_name
 from streamtables.compiler.frontend.from_parts import FromClause
 from streamtables.compiler.frontend.scope import Relation, Scope, Visible
 from streamtables.compiler.frontend.select_items import SelectItem
+from streamtables.compiler.frontend.subqueries import Subqueries
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import INT, UNKNOWN, SqlType, nested_types, struct_fields
 from streamtables.errors import SqlTypeError, UnknownNameError
@@ -26,10 +29,8 @@ def with_lateral_view(clause: FromClause, view: exp.Lateral, binding: Binding) -
     alias = view.args.get("alias")
     name = alias.this.name if alias is not None and alias.this else ""
     names = [item.name for item in alias.columns] if alias is not None else []
-    call = bind_expression(view.this, clause.scope, binding, generator=True)
-    return _with_generator(
-        clause, call, bool(view.args.get("outer")), (name,) if name else (), names, binding
-    )
+    outer = bool(view.args.get("outer"))
+    return _with_generator(clause, view.this, outer, (name,) if name else (), names, binding)
 
 
 def with_table_function(
@@ -39,8 +40,7 @@ def with_table_function(
     alias = item.args.get("alias")
     name = alias.this.name if alias is not None and alias.this else ""
     names = [part.name for part in alias.columns] if alias is not None else []
-    call = bind_expression(item.this, clause.scope, binding, generator=True)
-    return _with_generator(clause, call, outer, (name,) if name else (), names, binding)
+    return _with_generator(clause, item.this, outer, (name,) if name else (), names, binding)
 
 
 def _with_generator(
@@ -51,7 +51,10 @@ def _with_generator(
     names: list[str],
     binding: Binding,
 ) -> FromClause:
-    node = clause.joined(binding)
+    found = Subqueries()
+    timed = with_moments(call, found, binding)
+    call = bind_expression(timed, clause.scope, binding, generator=True)
+    node = attached(clause.joined(binding), found, binding)
     shown, generate = _generate(node, call, outer, names, binding)
     relation = Relation(alias, shown)
     return FromClause((generate,), clause.scope.beside(Scope.of(relation)))

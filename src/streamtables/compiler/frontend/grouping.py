@@ -6,15 +6,17 @@ that the aggregate node gives.  What is then left of the input is an error of th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Aggregate, AggregateCall, Node, Project, Projection
-from streamtables.compiler.algebra.expressions import columns_in
+from streamtables.compiler.algebra.expressions import columns_in, columns_in_all
 from streamtables.compiler.frontend.aggregates import bind_call, call_name, calls_in, distinct_calls
 from streamtables.compiler.frontend.attach import attached, filtered
 from streamtables.compiler.frontend.binding import Binding, column
+from streamtables.compiler.frontend.clock import another_moment, is_moment, with_moments
 from streamtables.compiler.frontend.correlation import free_columns, with_free_columns
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.expressions import bind_expression, check_types, function_name
@@ -43,6 +45,8 @@ class Grouped:
     calls: tuple[tuple[exp.Expr, str], ...]
     binding: Binding
     subqueries: Subqueries
+    moments: Mapping[str, Subquery]
+    """The clock that is read here, for each that is read below the aggregate."""
 
     def rewrite_subquery(self, subquery: Subquery) -> Subquery:
         """Return a subquery that reads the aggregate's columns where it read those of FROM."""
@@ -61,6 +65,8 @@ class Grouped:
             if expression == known:
                 return column(name)
         if isinstance(expression, exp.Column):
+            if expression.name in self.moments:
+                return self.moments[expression.name].reference()
             if expression.name in self.binding.enclosing_types | self.subqueries.types():
                 return expression
             raise UnknownNameError(
@@ -107,19 +113,22 @@ def bind_groups(
 
     What is left of the subqueries belongs to the aggregated relation.
     """
-    sets = _grouping_sets(select, items, scope, binding)
+    sets = _grouping_sets(select, items, scope, binding, subqueries)
     groups = _unique([item for chosen in sets for item in chosen])
     having = _bound_having(select, items, scope, binding, groups, subqueries)
     read = [*(item.expression for item in items), *([having] if having is not None else [])]
     calls = distinct_calls(read)
     below = subqueries.in_expression(exp.Tuple(expressions=[c.copy() for c in (*calls, *groups)]))
     node = attached(node, below, binding)
-    grouped = _grouped(node, groups, sets, calls, select, binding, subqueries)
+    moments = {item.name: another_moment(item, binding) for item in below.found if is_moment(item)}
+    grouped = _grouped(node, groups, sets, calls, select, binding, subqueries, moments)
     above = Subqueries([grouped.rewrite_subquery(item) for item in subqueries.without(below).found])
     rewritten = [item.over(grouped.rewrite(item.expression)) for item in items]
-    if having is None:
+    condition = None if having is None else grouped.rewrite(having)
+    read = [*(item.expression for item in rewritten), *([condition] if condition else [])]
+    above.found += [item for item in moments.values() if item.name in columns_in_all(read)]
+    if condition is None:
         return grouped.node, rewritten, above
-    condition = grouped.rewrite(having)
     in_having = above.in_expression(condition)
     rest = above.without(in_having)
     shared = Subqueries(
@@ -142,6 +151,7 @@ def _grouped(
     select: exp.Select,
     binding: Binding,
     subqueries: Subqueries,
+    moments: Mapping[str, Subquery],
 ) -> Grouped:
     types = binding.types_of(node)
     for expression in groups:
@@ -174,6 +184,7 @@ def _grouped(
             tuple(named_calls),
             binding,
             subqueries,
+            moments,
         )
     by_expression = {name: expression for expression, name in named_groups}
     chosen = [frozenset(name for name in columns if by_expression[name] in some) for some in sets]
@@ -183,7 +194,8 @@ def _grouped(
         (expression, out) for (expression, _), out in zip(named_groups, of_sets.groups, strict=True)
     ]
     answers = [(call, item.name) for call, item in zip(asked, groupings, strict=True)]
-    return Grouped(of_sets.node, tuple(shown), (*named_calls, *answers), binding, subqueries)
+    every_call = (*named_calls, *answers)
+    return Grouped(of_sets.node, tuple(shown), every_call, binding, subqueries, moments)
 
 
 def _of_all_rows(node: Node, calls: tuple[AggregateCall, ...], binding: Binding) -> Node:
@@ -256,7 +268,11 @@ def _bound_having(
 
 
 def _grouping_sets(
-    select: exp.Select, items: list[SelectItem], scope: Scope, binding: Binding
+    select: exp.Select,
+    items: list[SelectItem],
+    scope: Scope,
+    binding: Binding,
+    subqueries: Subqueries,
 ) -> list[list[exp.Expr]]:
     """Return the sets of bound expressions to group by: one, unless the user asks for several."""
     group = select.args.get("group")
@@ -269,13 +285,17 @@ def _grouping_sets(
         return [_unique([i.expression for i in shown if not calls_in(i.expression)])]
     sets = expanded(group) or [tuple(group.expressions)]
     return [
-        _unique([_group_expression(item, items, scope, binding) for item in chosen])
+        _unique([_group_expression(item, items, scope, binding, subqueries) for item in chosen])
         for chosen in sets
     ]
 
 
 def _group_expression(
-    item: exp.Expr, items: list[SelectItem], scope: Scope, binding: Binding
+    item: exp.Expr,
+    items: list[SelectItem],
+    scope: Scope,
+    binding: Binding,
+    subqueries: Subqueries,
 ) -> exp.Expr:
     """An ordinal, a column of FROM, a name of the select list, or an expression, in this order."""
     item = item.unnest()
@@ -309,6 +329,7 @@ def _group_expression(
             for candidate in items:
                 if candidate.shown.lower() == name and not calls_in(candidate.expression):
                     return candidate.expression
+    item = with_moments(item, subqueries, binding)
     return bind_expression(item, scope, binding, aliases=_plain_items(items))
 
 

@@ -53,7 +53,7 @@ def bind_select(select: exp.Select, binding: Binding) -> Bound:
 def _bind_list(select: exp.Select, clause: FromClause, binding: Binding) -> Bound:
     """Bind everything above WHERE."""
     select, clause = with_time_window(select, clause, binding)
-    subqueries = Subqueries()
+    subqueries = Subqueries(one_moment=True)
     node = clause.joined(binding)
     items = _select_items(select, clause.scope, binding, subqueries)
     qualify = _qualify(select, items, clause.scope, binding, subqueries)

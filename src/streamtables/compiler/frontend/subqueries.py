@@ -39,12 +39,20 @@ class Subquery:
         """The type of the column."""
         return self.bound.columns[0].type if self.kind == "scalar" else BOOLEAN
 
+    def reference(self) -> exp.Column:
+        """Return the column that stands for it, in a form that binding leaves alone."""
+        stands = column(self.name)
+        stands.meta["bound"] = True
+        return stands
+
 
 @dataclass
 class Subqueries:
-    """The subqueries of one expression."""
+    """The subqueries of one expression, or of several that are read together."""
 
     found: list[Subquery] = field(default_factory=list)
+    one_moment: bool = False
+    """Whether all calls of the current time read one column: so the same text is the same value."""
 
     def add(
         self,
@@ -58,9 +66,7 @@ class Subqueries:
         """Keep a subquery, and return the column that stands for it."""
         name = binding.namer.fresh(kind)
         self.found.append(Subquery(kind, name, bound, operands, operator, unknown))
-        stands = column(name)
-        stands.meta["bound"] = True
-        return stands
+        return self.found[-1].reference()
 
     def in_expression(self, expression: exp.Expr) -> Subqueries:
         """Return those that an expression reads."""

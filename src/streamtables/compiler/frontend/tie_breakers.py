@@ -1,6 +1,7 @@
 """Orders without ties: what a result depends on beyond the user's own ORDER BY.
 
-The rows' key tells all rows apart.  Without a key all columns do, up to rows that are equal anyway.
+The rows' key tells all rows apart.  Without a key all columns do, up to rows that are equal to the
+byte: where an order calls different values equal, or has none of them, their image decides.
 """
 
 from __future__ import annotations
@@ -9,25 +10,26 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Column, Node
+from streamtables.compiler.algebra import Node
+from streamtables.compiler.binary_image import in_order
 from streamtables.compiler.frontend.binding import column
 
 
 def tie_breakers(node: Node, *, descending: bool = False) -> tuple[exp.Expr, ...]:
     """Return what to order by last, so that the order of different rows is fixed."""
-    return tuple(_ordered(name, descending=descending) for name in tie_columns(node))
+    return tuple(_ordered(part, descending=descending) for part in tie_parts(node))
 
 
 def tie_columns(node: Node) -> tuple[str, ...]:
-    """Return the columns that tell the rows of a relation apart as far as an order can."""
+    """Return the columns that tell the rows of a relation apart."""
+    return node.names if node.key is None else node.key
+
+
+def tie_parts(node: Node) -> tuple[exp.Expr, ...]:
+    """Return values by whose order different rows never share a place."""
     if node.key is not None:
-        return node.key
-    return tuple(item.name for item in node.columns if is_orderable(item))
-
-
-def is_orderable(item: Column) -> bool:
-    """Whether values of a column can be sorted."""
-    return "map<" not in item.type and "variant" not in item.type
+        return tuple(column(name) for name in node.key)
+    return tuple(p for item in node.columns for p in in_order(column(item.name), item.type))
 
 
 def without_repeats(order: Iterable[exp.Expr]) -> tuple[exp.Expr, ...]:
@@ -41,5 +43,5 @@ def without_repeats(order: Iterable[exp.Expr]) -> tuple[exp.Expr, ...]:
     return tuple(kept)
 
 
-def _ordered(name: str, *, descending: bool) -> exp.Ordered:
-    return exp.Ordered(this=column(name), desc=descending, nulls_first=not descending)
+def _ordered(part: exp.Expr, *, descending: bool) -> exp.Ordered:
+    return exp.Ordered(this=part, desc=descending, nulls_first=not descending)

@@ -17,7 +17,7 @@ from streamtables.compiler.frontend.expressions import check_types, function_nam
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.own_aggregates import is_floating, own_type
 from streamtables.compiler.frontend.probes import with_column
-from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
+from streamtables.compiler.frontend.tie_breakers import tie_breakers, tie_columns, without_repeats
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import (
     BIGINT,
@@ -85,10 +85,11 @@ def bind_windows(
         return node, expressions
     ties = tie_breakers(node)
     last_ties = tie_breakers(node, descending=True)
+    told = tie_columns(node)
     specs = []
     for window in calls:
         types = binding.types_of(node)
-        spec = _Spec.of(window, binding).without_ties(ties, last_ties, types, binding)
+        spec = _Spec.of(window, binding).without_ties(ties, last_ties, told, types, binding)
         node, partition = _with_partition(node, spec, binding)
         specs.append((window, spec, partition))
     named: list[tuple[exp.Window, str]] = []
@@ -162,14 +163,17 @@ class _Spec:
         self,
         ties: tuple[exp.Expr, ...],
         last_ties: tuple[exp.Expr, ...],
+        told: tuple[str, ...],
         types: Types,
         binding: Binding,
     ) -> _Spec:
         """Return the call in a form whose answer follows from the rows alone."""
         if self.name in _TIED:
             raise binding.unimplemented(f'"{self.name}" as a window function', self.place)
+        if self.name in functions.OF_EQUALS and self.call.expressions:
+            check_key_type(type_of(self.call.expressions[0], types), self.place, binding)
         if (self._adds_up_floats(types) or self.name in _COLLECTED) and not self.by_rows:
-            if self.order and not self._orders_all(ties, types):
+            if self.order and not self._orders_all(told, types):
                 raise binding.unimplemented(
                     f'"{self.name}" over rows that share an order', self.place
                 )
@@ -188,17 +192,16 @@ class _Spec:
         frame = self.frame if self.order else self.frame or _everything()
         return self._with_order((*self.order, *ties), frame)
 
-    def _orders_all(self, ties: tuple[exp.Expr, ...], types: Types) -> bool:
+    def _orders_all(self, told_by: tuple[str, ...], types: Types) -> bool:
         """Whether no two rows of a partition that differ share a place in the order.
 
         An order calls 0.0 and -0.0 equal, and different spellings of collated text.
         """
-        told_apart = (types.get(tie.this.name, UNKNOWN) for tie in ties)
-        if not all(has_plain_image(type_) for type_ in told_apart):
+        if not all(has_plain_image(types.get(name, UNKNOWN)) for name in told_by):
             return False
         ordered = [*self.partition, *(item.this for item in self.order)]
         told = {item.unnest().name for item in ordered if isinstance(item.unnest(), exp.Column)}
-        return all(tie.this.name in told for tie in ties)
+        return told.issuperset(told_by)
 
     def _adds_up_floats(self, types: Types) -> bool:
         """Whether the last digits depend on the order in which rows are added."""

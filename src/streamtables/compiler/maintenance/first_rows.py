@@ -14,6 +14,7 @@ it.  Then C does not tell, and the first rows are taken from X′ (`ChangedTable
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -31,6 +32,7 @@ from streamtables.compiler.algebra import (
     Window,
     WindowCall,
 )
+from streamtables.compiler.algebra.expressions import columns_in_all
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.maintenance.root_chain import RootChain
 from streamtables.compiler.types import INT
@@ -69,15 +71,12 @@ def first_rows(root: Node, chain: RootChain) -> FirstRows | None:
     if first.limit > _LIMIT_MAX or len(chain.above) != 1 or not isinstance(root, Project):
         return None
     stored_as = {item.passes: item.name for item in root.projections if item.passes}
-    read = [item.this.name for item in first.order]
-    if not all(name in stored_as for name in read):
+    if not columns_in_all(first.order) <= set(stored_as):
         return None
-    return FirstRows(
-        first.limit, tuple(_renamed(item, stored_as[item.this.name]) for item in first.order)
+    return FirstRows(first.limit, tuple(_renamed(item, stored_as) for item in first.order))
+
+
+def _renamed(item: exp.Expr, stored_as: Mapping[str, str]) -> exp.Expr:
+    return item.copy().transform(
+        lambda part: column(stored_as[part.name]) if isinstance(part, exp.Column) else part
     )
-
-
-def _renamed(item: exp.Expr, name: str) -> exp.Expr:
-    copied = item.copy()
-    copied.set("this", column(name))
-    return copied

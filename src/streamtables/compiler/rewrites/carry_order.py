@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from streamtables.compiler.algebra import Node, Project, Projection, TopK
+from streamtables.compiler.algebra.expressions import columns_read
 from streamtables.compiler.frontend.binding import column
 
 HIDDEN_ORDER = "__st_order_"
@@ -31,7 +32,7 @@ def _carry(node: Node) -> tuple[Node, tuple[str, ...]]:
     """Return the relation with the columns of the order passed through, and their names there."""
     if isinstance(node, TopK):
         whole = not node.partition and not node.offset and node.limit is not None
-        names = dict.fromkeys(item.this.name for item in node.order)
+        names = dict.fromkeys(name for item in node.order for name in columns_read(item))
         return node, tuple(names) if whole else ()
     if not isinstance(node, Project):
         return node, ()

@@ -14,7 +14,9 @@ from streamtables.compiler.types import (
     SqlType,
     has_plain_image,
     is_float,
+    is_orderable,
     is_string,
+    orders_by_bytes,
 )
 
 # Without these JSON shows milliseconds only.
@@ -39,6 +41,18 @@ def image(value: exp.Expr, type_: SqlType) -> exp.Expr:
     if type_ == UNKNOWN or "<" in type_:
         return _json(value)
     return value
+
+
+def in_order(value: exp.Expr, type_: SqlType) -> tuple[exp.Expr, ...]:
+    """Return what to order by, so that values share a place only if their images are equal.
+
+    An order calls equal what SQL does, and there is none of maps; the image tells the rest.
+    """
+    if orders_by_bytes(type_):
+        return (value,)
+    if is_orderable(type_):
+        return (value, image(value.copy(), type_))
+    return (_json(value) if type_ == "variant" else image(value, type_),)
 
 
 def _json(value: exp.Expr) -> exp.Expr:
