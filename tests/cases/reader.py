@@ -9,6 +9,7 @@
     refuse SELECT … -> ST-1201 "words of it"        no incremental form; still a valid query
     error SELECT … -> ST-1102 "words of it"         not a valid query at all
     only spark: DuckDB has no such function         why the quick engine cannot run the case
+    tied: Spark takes equal rows as it finds them   why Spark's answer to the text may be another one
 
 Values are separated by spaces and read by the type of their column: NULL, NaN, -0.0, true,
 2024-02-29, words, or 'text in quotes'; [1,NULL] for an array, {a:1,b:NULL} for a map.  A line that
@@ -29,7 +30,8 @@ Row = tuple[Any, ...]
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"'(?:[^']|'')*'|\S+")
-_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ", "clock ", "only ")
+_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ", "clock ")
+_DIRECTIVES += ("only ", "tied: ")
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Case:
     steps: list[View | Change | Refresh | Moment | Rejection] = field(default_factory=list)
     only_spark: str = ""
     """Why only Spark can run it; empty where both engines do."""
+    tied: str = ""
+    """Why the text has many right answers for Spark; the product's own judge compares there."""
 
     @property
     def columns(self) -> dict[str, Mapping[str, str]]:
@@ -153,6 +157,8 @@ def _read(head: str, body: list[str], case: Case) -> None:
             case.steps.append(Moment(_moment(rest)))
         case "only":
             case.only_spark = rest.partition(":")[2].strip()
+        case "tied:":
+            case.tied = rest.strip()
         case _:
             sql, _, outcome = rest.rpartition("->")
             code, _, text = outcome.strip().partition(" ")

@@ -49,6 +49,11 @@ def test_nothing_is_said_where_nothing_would_help(sql: str):
     assert codes(sql) == []
 
 
+def test_windows_over_windows_of_all_rows_are_named_once():
+    running = "SELECT id, sum(score) OVER (ORDER BY name) AS s FROM customers"
+    assert codes(running) == ["whole-window"]
+
+
 def test_every_advice_has_an_action_and_a_reason():
     for sql in GIVEN.values():
         for item in advice(compile_sql(sql, {**TABLES, "log": {"id": "int"}}, KEYS)):

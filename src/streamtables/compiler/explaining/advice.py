@@ -148,6 +148,9 @@ def about_whole(nodes: list[Node]) -> Iterator[Advice]:
     """Name operators that look at a whole table, and what would confine them."""
     for node in nodes:
         match node:
+            case Window(partition=(), input=Window(partition=())):
+                # The one below, which this one shows to all peers, says it.
+                continue
             case Window(partition=()):
                 text = "Add PARTITION BY, if what is computed may start anew in each partition."
                 yield Advice("whole-window", text, f"{short(node)} has one partition of all rows")
