@@ -30,8 +30,17 @@ Row = tuple[Any, ...]
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"'(?:[^']|'')*'|\S+")
-_DIRECTIVES = ("table ", "view ", "change ", "refresh ", "refuse ", "error ", "clock ")
-_DIRECTIVES += ("only ", "tied: ")
+_DIRECTIVES = (
+    "table ",
+    "view ",
+    "change ",
+    "refresh ",
+    "refuse ",
+    "error ",
+    "clock ",
+    "only ",
+    "tied: ",
+)
 
 
 @dataclass(frozen=True)
