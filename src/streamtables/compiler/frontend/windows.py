@@ -106,8 +106,10 @@ def bind_windows(
             shared.setdefault(tuple(sorted(partition)), []).append(call)
         named.append((window, call.name))
         check_types(spec.function, types, binding)
-    for partition, found in (*grouped.items(), *shared.items()):
+    for partition, found in grouped.items():
         node = Window(node, partition, tuple(found))
+        if partition in shared:
+            node = Window(node, partition, tuple(shared[partition]))
     return node, [_replaced(expression, named) for expression in expressions]
 
 
