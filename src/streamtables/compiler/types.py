@@ -148,6 +148,69 @@ def struct_fields(name: SqlType) -> list[tuple[str, SqlType]]:
     return [(key.strip("`"), SqlType(type_)) for key, _, type_ in pairs]
 
 
+def array_of(item: SqlType) -> SqlType:
+    """Return the type of an array, UNKNOWN where that of its items is not certain."""
+    return SqlType(f"array<{item}>") if is_certain(item) else UNKNOWN
+
+
+def map_of(key: SqlType, value: SqlType) -> SqlType:
+    """Return the type of a map, UNKNOWN where one of its parts is not certain."""
+    known = is_certain(key) and is_certain(value)
+    return SqlType(f"map<{key},{value}>") if known else UNKNOWN
+
+
+def struct_of(fields: list[tuple[str, SqlType]]) -> SqlType:
+    """Return the type of a struct, UNKNOWN where a field has no plain name or no certain type.
+
+    >>> struct_of([("Ab", INT), ("c", STRING)]), struct_of([("a b", INT)])
+    ('struct<Ab:int,c:string>', 'unknown')
+    """
+    known = all(re.fullmatch(r"\w+", name) and is_certain(type_) for name, type_ in fields)
+    if not fields or not known:
+        return UNKNOWN
+    return SqlType(f"struct<{','.join(f'{name}:{type_}' for name, type_ in fields)}>")
+
+
+def is_certain(name: SqlType) -> bool:
+    """Whether values of the type can be parts of a value whose type is certain."""
+    return name not in (UNKNOWN, NULL) and not any(
+        word in name for word in ("collate", "char(", "interval")
+    )
+
+
+def written_type(text: str) -> SqlType:
+    """Return the type that a text names, as a schema for JSON does; a list of columns is a struct.
+
+    >>> written_type("Ab INT, c ARRAY<DECIMAL(5, 2)>"), written_type("map<string, long>")
+    ('struct<Ab:int,c:array<decimal(5,2)>>', 'map<string,bigint>')
+    """
+    one = _written(text.strip())
+    if one != UNKNOWN:
+        return one
+    fields = [re.fullmatch(r"\s*(\w+)\s+(.+?)\s*", part) for part in _split(text)]
+    if not all(fields):
+        return UNKNOWN
+    return struct_of([(field[1], _written(field[2])) for field in fields if field])
+
+
+def _written(text: str) -> SqlType:
+    found = re.fullmatch(r"(array|map|struct)\s*<(.*)>", text, re.IGNORECASE | re.DOTALL)
+    if found is None:
+        plain = normal_type(text)
+        return plain if has_plain_image(plain) or is_float(plain) else UNKNOWN
+    parts = _split(found[2])
+    match found[1].lower(), len(parts):
+        case "array", 1:
+            return array_of(_written(parts[0].strip()))
+        case "map", 2:
+            return map_of(_written(parts[0].strip()), _written(parts[1].strip()))
+        case "struct", _:
+            pairs = [part.partition(":") for part in parts]
+            return struct_of([(key.strip(), _written(type_.strip())) for key, _, type_ in pairs])
+        case _:
+            return UNKNOWN
+
+
 def _split(body: str) -> list[str]:
     """Split a list at the commas that stand in no brackets."""
     parts, depth, start = [], 0, 0

@@ -48,7 +48,7 @@ SELECT
 FROM (
   SELECT
     `id`,
-    any_value(`x`) AS `x`,
+    `x`,
     CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
   FROM (
     SELECT
@@ -69,21 +69,13 @@ FROM (
   ) AS `t`
   GROUP BY
     `id`,
-    to_json(
-      named_struct('v', `x`),
-      map(
-        'timestampFormat',
-        'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSSXXX',
-        'timestampNTZFormat',
-        'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS'
-      )
-    )
+    `x`
 ) AS `s`
 WHERE
   `__st_weight` <> 0
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
--- stored: id int, x unknown
+-- stored: id int, x int
 -- answer
 SELECT
   `id`,

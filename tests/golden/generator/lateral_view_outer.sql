@@ -18,7 +18,7 @@ SELECT
 FROM (
   SELECT
     `id`,
-    any_value(`tag`) AS `tag`,
+    `tag`,
     CAST(sum(`__st_weight`) AS BIGINT) AS `__st_weight`
   FROM (
     SELECT
@@ -44,21 +44,13 @@ FROM (
   ) AS `t`
   GROUP BY
     `id`,
-    to_json(
-      named_struct('v', `tag`),
-      map(
-        'timestampFormat',
-        'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSSXXX',
-        'timestampNTZFormat',
-        'yyyy-MM-dd\'T\'HH:mm:ss.SSSSSS'
-      )
-    )
+    `tag`
 ) AS `s`
 WHERE
   `__st_weight` <> 0
 ---- maintenance
 -- signed-rows: no aggregate or DISTINCT stands at the root, so the changed rows are computed
--- stored: id int, tag unknown
+-- stored: id int, tag string
 -- answer
 SELECT
   `id`,

@@ -81,9 +81,9 @@ WITHOUT_RULE = [
         "SELECT approx_top_k(id) AS k FROM orders", 'aggregate "approx_top_k"', "approx_top_k(id"
     ),
     _without_rule(
-        "SELECT collect_list(note) OVER (ORDER BY customer) AS l FROM orders",
+        "SELECT collect_list(note) OVER (ORDER BY customer RANGE 1 PRECEDING) AS l FROM orders",
         '"collect_list" over rows that share an order',
-        "collect_list(note) OVER (ORDER BY customer",
+        "collect_list(note) OVER (ORDER BY customer RANGE 1",
     ),
     _without_rule(
         "SELECT count(*) AS n FROM orders GROUP BY (id, note)",

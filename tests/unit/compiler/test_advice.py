@@ -15,6 +15,7 @@ GIVEN = {
     "first-rows": "SELECT id FROM orders ORDER BY amount LIMIT 3 OFFSET 1",
     "whole-aggregate": "SELECT max(score) AS m FROM customers",
     "no-equality": "SELECT o.id, c.id AS c FROM orders o JOIN customers c ON customer < c.id",
+    "cast-equality": "SELECT o.id, c.id AS c FROM orders o LEFT JOIN customers c ON note = c.id",
     "not-in": "SELECT id FROM orders WHERE customer NOT IN (SELECT id FROM customers)",
     "whole-scalar": "SELECT id FROM orders WHERE amount > (SELECT avg(amount) FROM orders)",
     "float-aggregate": "SELECT name, sum(score) AS s FROM customers GROUP BY name",
@@ -47,6 +48,22 @@ def test_advice_is_given_where_it_is_true(code: str):
 @pytest.mark.parametrize("sql", QUIET)
 def test_nothing_is_said_where_nothing_would_help(sql: str):
     assert codes(sql) == []
+
+
+def test_an_equality_that_is_not_used_says_which_type_is_missing():
+    sql = "SELECT id FROM orders WHERE {} IN (SELECT name FROM customers)"
+    unknown = "from_json(note, schema_of_json('[1]'))[0]"
+    (found,) = advice(compile_sql(sql.format(unknown), TABLES, KEYS))
+    assert found.code == "cast-equality"
+    assert found.reason.startswith("the type of from_json(note, schema_of_json('[1]'))[0] is not")
+    assert codes(sql.format(f"CAST({unknown} AS STRING)")) == []
+    (unlike,) = advice(compile_sql(sql.format("customer"), TABLES, KEYS))
+    assert unlike.reason.startswith("customer is int and name_2 is string, so")
+
+
+def test_windows_over_windows_of_all_rows_are_named_once():
+    running = "SELECT id, sum(score) OVER (ORDER BY name) AS s FROM customers"
+    assert codes(running) == ["whole-window"]
 
 
 def test_every_advice_has_an_action_and_a_reason():

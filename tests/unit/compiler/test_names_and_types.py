@@ -108,7 +108,7 @@ def test_having_means_a_grouped_column_first_and_then_an_item():
         ("round(a)", "int"),
         ("round(CAST(a AS DOUBLE), 1)", "double"),
         ("ceil(CAST(a AS DOUBLE))", "bigint"),
-        ("round(CAST(a AS DECIMAL(5,2)), 1)", "unknown"),
+        ("round(CAST(a AS DECIMAL(5,2)), 1)", "decimal(5,1)"),
         ("NULL", "void"),
         ("coalesce(NULL, a)", "int"),
         ("coalesce(a, 'x')", "unknown"),

@@ -22,13 +22,16 @@ from streamtables.compiler.algebra import (
     Window,
     kind_of,
 )
+from streamtables.compiler.algebra.expressions import columns_in
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.frontend.dialect import parse_query
+from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.maintenance.exactness import is_exact
 from streamtables.compiler.maintenance.stored_state import as_aggregate, is_kept
-from streamtables.compiler.plan_text import call_text, short
+from streamtables.compiler.plan_text import call_text, expression_text, short
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.rebuild import in_order, rebuild
+from streamtables.compiler.types import UNKNOWN
 
 if TYPE_CHECKING:
     from streamtables.compiler.plan import Plan
@@ -148,6 +151,9 @@ def about_whole(nodes: list[Node]) -> Iterator[Advice]:
     """Name operators that look at a whole table, and what would confine them."""
     for node in nodes:
         match node:
+            case Window(partition=(), input=Window(partition=())):
+                # The one below, which this one shows to all peers, says it.
+                continue
             case Window(partition=()):
                 text = "Add PARTITION BY, if what is computed may start anew in each partition."
                 yield Advice("whole-window", text, f"{short(node)} has one partition of all rows")
@@ -158,7 +164,7 @@ def about_whole(nodes: list[Node]) -> Iterator[Advice]:
                 text = "Aggregate by a group first, and over the groups in a second stream table."
                 yield Advice("whole-aggregate", text, f"{short(node)} looks at all rows")
             case Probe() if kind_of(node) == "whole":
-                yield _without_equality(node)
+                yield _without_type(node) or _without_equality(node)
             case InnerJoin() if _has_loose_input(node):
                 yield _without_equality(node)
 
@@ -166,6 +172,33 @@ def about_whole(nodes: list[Node]) -> Iterator[Advice]:
 def _without_equality(node: Node) -> Advice:
     text = "Add an equality of columns to the condition of the join, if there is one that holds."
     return Advice("no-equality", text, f"{short(node)} compares a changed row with every row")
+
+
+def _without_type(node: Probe) -> Advice | None:
+    """Name an equality of both sides by which no rows are found, as its types are not one."""
+    types = {item.name: item.type for side in node.inputs for item in side.columns}
+    for condition in node.conditions:
+        if not isinstance(condition, exp.EQ | exp.NullSafeEQ) or not _is_across(condition, node):
+            continue
+        sides = (condition.this, condition.expression)
+        found = [(expression_text(side), type_of(side, types)) for side in sides]
+        unknown = [text for text, type_ in found if type_ == UNKNOWN]
+        unlike = " and ".join(f"{text} is {type_}" for text, type_ in found)
+        why = f"the type of {unknown[0]} is not known" if unknown else unlike
+        return Advice(
+            "cast-equality",
+            f'Cast both sides of "{expression_text(condition)}" to one type.',
+            f"{why}, so {short(node)} compares a changed row with every row",
+        )
+    return None
+
+
+def _is_across(condition: exp.Binary, node: Probe) -> bool:
+    """Whether each side of a condition reads one input, and not the same."""
+    one, other = columns_in(condition.this), columns_in(condition.expression)
+    ours, theirs = set(node.left.names), set(node.right.names)
+    across = (one <= ours and other <= theirs) or (one <= theirs and other <= ours)
+    return bool(one and other) and across
 
 
 def _has_loose_input(join: InnerJoin) -> bool:

@@ -19,6 +19,7 @@ from streamtables.compiler.types import (
     INT,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     UNKNOWN,
     SqlType,
     decimal,
@@ -138,27 +139,33 @@ _FIXED_TYPES: dict[SqlType, str] = {
         monthname overlay printf quote regexp_extract regexp_replace regexp_substr repeat replace
         right rpad rtrim sha sha1 sha2 soundex space split_part string substr substring
         substring_index to_char to_csv to_json to_varchar translate trim typeof ucase upper
-        url_decode url_encode""",
+        url_decode url_encode array_join conv elt
+        make_valid_utf8 mask parse_url try_parse_url try_url_decode try_validate_utf8
+        validate_utf8 xpath_string""",
     INT: """ascii bit_length cardinality char_length character_length date_diff datediff day
         dayofmonth dayofweek dayofyear find_in_set hour instr int length len levenshtein locate
         minute month octet_length position quarter size array_size weekday weekofyear year hash
-        json_array_length unix_date bit_count regexp_count regexp_instr""",
+        json_array_length unix_date bit_count regexp_count regexp_instr second xpath_int""",
     BIGINT: """bigint xxhash64 crc32 unix_timestamp to_unix_timestamp unix_seconds unix_millis
-        unix_micros factorial width_bucket""",
+        unix_micros factorial width_bucket array_position bitmap_bit_position
+        bitmap_bucket_number bitmap_count xpath_long""",
     DOUBLE: """acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot degrees double e exp expm1
         hypot ln log log10 log1p log2 months_between pi pow power radians rint sec sin sinh sqrt
-        tan tanh csc""",
+        tan tanh csc sign signum xpath_double xpath_number""",
     BOOLEAN: """array_contains arrays_overlap boolean contains endswith equal_null exists forall
         isnan isnotnull isnull like luhn_check map_contains_key regexp regexp_like rlike
-        startswith""",
+        startswith is_valid_utf8 xpath_boolean""",
     DATE: """add_months date date_add date_from_unix_date date_sub last_day make_date next_day
-        to_date trunc""",
+        to_date trunc try_to_date""",
     TIMESTAMP: """date_trunc from_utc_timestamp timestamp timestamp_micros timestamp_millis
-        timestamp_seconds to_utc_timestamp""",
-    BINARY: "binary encode to_binary unbase64 unhex",
-    SqlType("tinyint"): "tinyint",
-    SqlType("smallint"): "smallint",
-    SqlType("float"): "float",
+        timestamp_seconds to_utc_timestamp make_timestamp make_timestamp_ltz to_timestamp
+        to_timestamp_ltz try_make_timestamp try_make_timestamp_ltz try_to_timestamp""",
+    TIMESTAMP_NTZ: """convert_timezone make_timestamp_ntz to_timestamp_ntz
+        try_make_timestamp_ntz""",
+    BINARY: "aes_decrypt binary encode to_binary try_aes_decrypt try_to_binary unbase64 unhex",
+    SqlType("tinyint"): "bit_get getbit tinyint",
+    SqlType("smallint"): "smallint xpath_short",
+    SqlType("float"): "float xpath_float",
     SqlType("variant"): "parse_json to_variant_object try_parse_json",
 }
 

@@ -12,7 +12,15 @@ from sqlglot import exp
 
 from streamtables.compiler.frontend.dialect import VerbatimSpark
 from streamtables.compiler.frontend.functions import WITH_UNIT, fixed_type
+from streamtables.compiler.frontend.nested_types import (
+    Variables,
+    item_type,
+    nested_type,
+    variable,
+)
+from streamtables.compiler.frontend.whole_numbers import whole_number
 from streamtables.compiler.types import (
+    BIGINT,
     BINARY,
     BOOLEAN,
     DATE,
@@ -26,6 +34,7 @@ from streamtables.compiler.types import (
     TIMESTAMP_NTZ,
     UNKNOWN,
     SqlType,
+    array_of,
     decimal,
     decimal_parts,
     field_type,
@@ -34,6 +43,7 @@ from streamtables.compiler.types import (
     is_float,
     is_integer,
     is_numeric,
+    map_of,
     normal_type,
     wider,
 )
@@ -56,10 +66,23 @@ _PREDICATES = (
     exp.NullSafeNEQ,
     exp.Boolean,
 )
-_SAME_AS_FIRST = frozenset(
-    {"abs", "negative", "positive", "nullif", "array_sort", "map_filter", "reverse"}
-)
+_SAME_NUMBER = frozenset({"abs", "negative", "positive", "nullifzero"})
+_SAME_ARRAY = frozenset({"array_sort", "map_filter", "reverse"})
 _WIDEST = frozenset({"coalesce", "ifnull", "nvl", "greatest", "least"})
+_BINARY_TOO = frozenset({"elt", "left", "lpad", "overlay", "right", "rpad", "substr", "substring"})
+"""Functions of text that take bytes too, and then give bytes."""
+
+_OPERATORS: dict[str, type[exp.Binary]] = {
+    "mod": exp.Mod,
+    "pmod": exp.Mod,
+    "try_add": exp.Add,
+    "try_divide": exp.Div,
+    "try_mod": exp.Mod,
+    "try_multiply": exp.Mul,
+    "try_subtract": exp.Sub,
+}
+_SHIFTS = frozenset({"shiftleft", "shiftright", "shiftrightunsigned"})
+_LONG_UNITS = frozenset({"DAY", "DAYS", "WEEK", "WEEKS", "MONTH", "MONTHS", "YEAR", "YEARS"})
 
 
 def type_of(expression: exp.Expr, columns: Types) -> SqlType:
@@ -67,8 +90,12 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
     match expression:
         case exp.Column():
             return columns.get(expression.name, UNKNOWN)
-        case exp.Paren() | exp.Neg() | exp.Alias():
+        case exp.Identifier():
+            return columns.get(variable(expression.name), UNKNOWN)
+        case exp.Paren() | exp.Alias():
             return type_of(expression.this, columns)
+        case exp.Neg():
+            return _number(type_of(expression.this, columns))
         case exp.Null():
             return NULL
         case exp.Literal():
@@ -85,8 +112,23 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
             return STRING
         case exp.HexString():
             return BINARY
-        case exp.DPipe() | exp.Trim() | exp.Substring() | exp.Concat():
+        case exp.DPipe():
+            return _concatenated([expression.this, expression.expression], columns)
+        case exp.Substring() | exp.Overlay() if type_of(expression.this, columns) == BINARY:
+            return BINARY
+        case exp.Trim() | exp.Substring() | exp.Overlay():
             return _text(expression, columns)
+        case exp.BitwiseAnd() | exp.BitwiseOr() | exp.BitwiseXor():
+            return _bits([expression.this, expression.expression], columns)
+        case exp.BitwiseNot():
+            return _bits([expression.this], columns)
+        case exp.BitwiseLeftShift() | exp.BitwiseRightShift():
+            return _shifted(expression.this, columns)
+        case exp.Bracket():
+            return item_type(type_of(expression.this, columns))
+        case exp.Transform():
+            items = [expression.this, expression.expression]
+            return _nested("transform", items, columns)
         case exp.Collate():
             return _collated(expression.expression)
         case exp.Anonymous():
@@ -99,6 +141,38 @@ def type_of(expression: exp.Expr, columns: Types) -> SqlType:
             return BOOLEAN
         case _:
             return UNKNOWN
+
+
+def _nested(name: str, items: list[exp.Expr], columns: Types) -> SqlType:
+    def type_in(item: exp.Expr, variables: Variables) -> SqlType:
+        return type_of(item, {**columns, **variables} if variables else columns)
+
+    return nested_type(name, items, type_in)
+
+
+def _number(found: SqlType) -> SqlType:
+    """Text becomes a number here, so that only numbers keep their type."""
+    return found if is_numeric(found) else UNKNOWN
+
+
+def _bits(operands: list[exp.Expr], columns: Types) -> SqlType:
+    found = _widest(operands, columns)
+    return found if is_integer(found) else UNKNOWN
+
+
+def _shifted(operand: exp.Expr, columns: Types) -> SqlType:
+    found = type_of(operand, columns)
+    return wider(found, INT) if is_integer(found) else UNKNOWN
+
+
+def _concatenated(parts: list[exp.Expr], columns: Types) -> SqlType:
+    """Arrays stay arrays and bytes stay bytes; all else becomes text."""
+    found = [type_of(part, columns) for part in parts]
+    if all(type_ == found[0] for type_ in found) and found[0].startswith("array<"):
+        return found[0]
+    if any(type_ in (UNKNOWN, BINARY) or "<" in type_ for type_ in found):
+        return UNKNOWN
+    return next((type_ for type_ in found if is_collated(type_)), STRING)
 
 
 def _text(expression: exp.Expr, columns: Types) -> SqlType:
@@ -133,13 +207,13 @@ def _literal(literal: exp.Literal) -> SqlType:
     value = int(text)
     if value < 2**31:
         return INT
-    return SqlType("bigint") if value < 2**63 else decimal(len(text), 0)
+    return BIGINT if value < 2**63 else decimal(len(text), 0)
 
 
 def _arithmetic(expression: exp.Expr, columns: Types) -> SqlType:
     left, right = type_of(expression.this, columns), type_of(expression.expression, columns)
     if isinstance(expression, exp.IntDiv):
-        return SqlType("bigint") if is_numeric(left) and is_numeric(right) else UNKNOWN
+        return BIGINT if is_numeric(left) and is_numeric(right) else UNKNOWN
     if not (is_numeric(left) and is_numeric(right)):
         return _dates(expression, left, right)
     if is_float(left) or is_float(right):
@@ -154,6 +228,10 @@ def _dates(expression: exp.Expr, left: SqlType, right: SqlType) -> SqlType:
     if isinstance(expression, exp.Add | exp.Sub) and isinstance(
         expression.expression, exp.Interval
     ):
+        unit = expression.expression.args.get("unit")
+        by_days = isinstance(unit, exp.Var) and unit.name.upper() in _LONG_UNITS
+        if left == DATE and by_days:
+            return DATE
         return left if left in (TIMESTAMP, TIMESTAMP_NTZ) else UNKNOWN
     if left == DATE and is_integer(right):
         return DATE
@@ -215,39 +293,80 @@ def _widest(values: list[exp.Expr], columns: Types) -> SqlType:
 def _call(call: exp.Anonymous, columns: Types) -> SqlType:
     name = str(call.this).lower()
     arguments = call.expressions
+    if not arguments:
+        return fixed_type(name)
+    first = type_of(arguments[0], columns)
     if name == "collate" and len(arguments) == 2:
         return _collated(arguments[1])
     if name in WITH_UNIT and len(arguments) == 3:
-        return SqlType("bigint") if name.endswith("diff") else UNKNOWN
+        return _moved_by_unit(name, type_of(arguments[2], columns))
     if name in _WIDEST:
         return _widest(arguments, columns)
-    if name in _SAME_AS_FIRST and arguments:
-        return type_of(arguments[0], columns)
-    if name == "map":
-        return _map(_widest(arguments[::2], columns), _widest(arguments[1::2], columns))
-    if name == "if" and len(arguments) == 3:
+    if name in ("if", "nvl2") and len(arguments) == 3:
         return _widest(arguments[1:], columns)
-    if name == "concat" and all(type_of(item, columns) == STRING for item in arguments):
-        return STRING
+    if name == "zeroifnull":
+        return wider(first, INT) if is_numeric(first) else UNKNOWN
+    if name == "nullif":
+        return first
+    if name in _SAME_NUMBER:
+        return _number(first)
+    if name in _SAME_ARRAY and (first == STRING or first.startswith(("array<", "map<"))):
+        return first
+    if name in _OPERATORS and len(arguments) == 2:
+        return _by_operator(name, arguments, columns)
+    if name in _SHIFTS:
+        return _shifted(arguments[0], columns)
+    if name == "array":
+        return array_of(_widest(arguments, columns))
+    if name == "map":
+        return map_of(_widest(arguments[::2], columns), _widest(arguments[1::2], columns))
+    if name == "concat":
+        return _concatenated(arguments, columns)
+    if name == "decode" and len(arguments) > 2:
+        return UNKNOWN
+    if name in _BINARY_TOO and BINARY in [type_of(item, columns) for item in arguments]:
+        return UNKNOWN
     if fixed_type(name) == STRING:
         return _text(call, columns)
-    if name in ("round", "bround", "ceil", "floor", "ceiling") and arguments:
+    if name in ("round", "bround", "ceil", "floor", "ceiling"):
         return _rounded(name, arguments, columns)
-    return fixed_type(name)
+    found = fixed_type(name)
+    return found if found != UNKNOWN else _nested(name, arguments, columns)
 
 
-def _map(key: SqlType, value: SqlType) -> SqlType:
-    """Return the type of a map with such keys and values, where both are known."""
-    known = not {key, value} & {UNKNOWN, NULL}
-    return SqlType(f"map<{key},{value}>") if known else UNKNOWN
+def _moved_by_unit(name: str, moment: SqlType) -> SqlType:
+    """Return the type of a difference in some unit, or of a moment that is moved by one."""
+    if name.endswith("diff"):
+        return BIGINT if moment in (DATE, TIMESTAMP, TIMESTAMP_NTZ) else UNKNOWN
+    return moment if moment in (TIMESTAMP, TIMESTAMP_NTZ) else UNKNOWN
+
+
+def _by_operator(name: str, arguments: list[exp.Expr], columns: Types) -> SqlType:
+    """Return the type of a function that means an operator; of decimals it may keep more digits."""
+    found = [type_of(item, columns) for item in arguments]
+    if not all(is_integer(type_) or is_float(type_) for type_ in found):
+        return UNKNOWN
+    left, right = (item.copy() for item in arguments)
+    return _arithmetic(_OPERATORS[name](this=left, expression=right), columns)
 
 
 def _rounded(name: str, arguments: list[exp.Expr], columns: Types) -> SqlType:
     first = type_of(arguments[0], columns)
-    if is_float(first) and name in ("round", "bround"):
-        return first
-    if is_integer(first) and len(arguments) == 1 and name in ("round", "bround"):
-        return first
-    if name not in ("round", "bround") and len(arguments) == 1 and not is_decimal(first):
-        return SqlType("bigint") if is_numeric(first) else UNKNOWN
-    return UNKNOWN
+    if is_decimal(first):
+        return _rounded_decimal(name, arguments, first)
+    if name in ("round", "bround"):
+        return _number(first)
+    return BIGINT if is_numeric(first) and len(arguments) == 1 else UNKNOWN
+
+
+def _rounded_decimal(name: str, arguments: list[exp.Expr], given: SqlType) -> SqlType:
+    """One more digit may be needed before the point, and no more after it than there were."""
+    precision, scale = decimal_parts(given) or (0, 0)
+    if name not in ("round", "bround") and scale == 0 and len(arguments) == 1:
+        return given
+    kept: int | None = 0
+    if len(arguments) > 1:
+        kept = whole_number(arguments[1]) if name in ("round", "bround") else None
+    if kept is None or kept < 0:
+        return UNKNOWN
+    return decimal(precision - scale + 1 + min(kept, scale), min(kept, scale))

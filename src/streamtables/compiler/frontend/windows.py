@@ -1,12 +1,13 @@
 """Binding of window functions: one node for each set of PARTITION BY columns.
 
 A function that depends on the order of equal rows gets tie-breakers at the end of its ORDER BY;
-rank, dense_rank, percent_rank, cume_dist and RANGE frames keep the user's order as it is.
+rank, dense_rank, percent_rank, cume_dist and RANGE frames keep the user's order as it is.  Where
+such a function has a RANGE frame, a second node shows all peers what one of them has (`peers`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -16,8 +17,9 @@ from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.expressions import check_types, function_name
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.own_aggregates import is_floating, own_type
+from streamtables.compiler.frontend.peers import by_rows, identity, own_peers
 from streamtables.compiler.frontend.probes import with_column
-from streamtables.compiler.frontend.tie_breakers import tie_breakers, tie_columns, without_repeats
+from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
 from streamtables.compiler.frontend.typing import Types, type_of
 from streamtables.compiler.types import (
     BIGINT,
@@ -83,27 +85,46 @@ def bind_windows(
                 calls.append(window)
     if not calls:
         return node, expressions
-    ties = tie_breakers(node)
-    last_ties = tie_breakers(node, descending=True)
-    told = tie_columns(node)
+    rows = node
     specs = []
     for window in calls:
         types = binding.types_of(node)
-        spec = _Spec.of(window, binding).without_ties(ties, last_ties, told, types, binding)
+        spec = _Spec.of(window, binding).without_ties(rows, types, binding)
         node, partition = _with_partition(node, spec, binding)
         specs.append((window, spec, partition))
     named: list[tuple[exp.Window, str]] = []
     grouped: dict[tuple[str, ...], list[WindowCall]] = {}
+    shared: dict[tuple[str, ...], list[WindowCall]] = {}
     types = binding.types_of(node)
     for window, spec, partition in specs:
-        name = binding.namer.fresh(spec.name)
-        named.append((window, name))
+        own = grouped.setdefault(tuple(sorted(partition)), [])
+        name = binding.namer.fresh(spec.name if spec.peers is None else f"{spec.name}_by_row")
         call = WindowCall(name, spec.function, spec.order, spec.frame, _type(spec, types))
-        grouped.setdefault(tuple(sorted(partition)), []).append(call)
+        own.append(call)
+        if spec.peers is not None:
+            call = _for_all_peers(call, spec.peers, own, binding)
+            shared.setdefault(tuple(sorted(partition)), []).append(call)
+        named.append((window, call.name))
         check_types(spec.function, types, binding)
     for partition, found in grouped.items():
         node = Window(node, partition, tuple(found))
+        if partition in shared:
+            node = Window(node, partition, tuple(shared[partition]))
     return node, [_replaced(expression, named) for expression in expressions]
+
+
+def _for_all_peers(
+    by_row: WindowCall, peers: _Peers, own: list[WindowCall], binding: Binding
+) -> WindowCall:
+    """Return the call that shows all peers the value of one of them, whose number is found too."""
+    number = exp.Anonymous(this="row_number", expressions=[])
+    place = WindowCall(binding.namer.fresh("place"), number, by_row.order, None, INT)
+    same = [call for call in own if replace(call, name=place.name) == place]
+    own.extend([] if same else [place])
+    found = column((same or [place])[0].name)
+    picked = exp.Anonymous(this=peers.picker, expressions=[column(by_row.name), found])
+    name = binding.namer.fresh(by_row.name.removesuffix("_by_row"))
+    return WindowCall(name, picked, peers.order, own_peers(), by_row.type)
 
 
 def _replaced(expression: exp.Expr, named: list[tuple[exp.Window, str]]) -> exp.Expr:
@@ -116,6 +137,14 @@ def _replaced(expression: exp.Expr, named: list[tuple[exp.Window, str]]) -> exp.
 
 
 @dataclass(frozen=True)
+class _Peers:
+    """The order that rows share, and the aggregate that finds the one whose value all show."""
+
+    order: tuple[exp.Expr, ...]
+    picker: str
+
+
+@dataclass(frozen=True)
 class _Spec:
     """A window call taken apart."""
 
@@ -124,6 +153,7 @@ class _Spec:
     order: tuple[exp.Expr, ...]
     frame: exp.WindowSpec | None
     place: exp.Expr
+    peers: _Peers | None = None
 
     @classmethod
     def of(cls, window: exp.Window, binding: Binding) -> _Spec:
@@ -159,49 +189,51 @@ class _Spec:
     def by_rows(self) -> bool:
         return self.frame is not None and str(self.frame.args.get("kind")).upper() == "ROWS"
 
-    def without_ties(
-        self,
-        ties: tuple[exp.Expr, ...],
-        last_ties: tuple[exp.Expr, ...],
-        told: tuple[str, ...],
-        types: Types,
-        binding: Binding,
-    ) -> _Spec:
+    def without_ties(self, rows: Node, types: Types, binding: Binding) -> _Spec:
         """Return the call in a form whose answer follows from the rows alone."""
         if self.name in _TIED:
             raise binding.unimplemented(f'"{self.name}" as a window function', self.place)
         if self.name in functions.OF_EQUALS and self.call.expressions:
             check_key_type(type_of(self.call.expressions[0], types), self.place, binding)
+        ties = tie_breakers(rows)
         if (self._adds_up_floats(types) or self.name in _COLLECTED) and not self.by_rows:
-            if self.order and not self._orders_all(told, types):
-                raise binding.unimplemented(
-                    f'"{self.name}" over rows that share an order', self.place
-                )
-            return self if self.order else self._with_order(ties, _everything())
+            return self._of_peers(rows, binding) if self.order else self._with_order(ties, _all())
         if self.name in ("last", "last_value") and self.order and self._ends_with_peers:
             # All rows that share an order see the last of them, so that one is chosen first.
-            return _Spec(
-                _renamed(self.function, "first_value"),
-                self.partition + tuple(item.this for item in self.order),
-                last_ties,
-                _everything(),
-                self.place,
+            return replace(
+                self,
+                function=_renamed(self.function, "first_value"),
+                partition=self.partition + tuple(item.this for item in self.order),
+                order=tie_breakers(rows, descending=True),
+                frame=_all(),
             )
         if self.name not in _BY_POSITION and not self.by_rows:
             return self
-        frame = self.frame if self.order else self.frame or _everything()
+        frame = self.frame if self.order else self.frame or _all()
         return self._with_order((*self.order, *ties), frame)
 
-    def _orders_all(self, told_by: tuple[str, ...], types: Types) -> bool:
+    def _of_peers(self, rows: Node, binding: Binding) -> _Spec:
+        """Return the call row by row, and who of the peers has the value that all of them show."""
+        if self._orders_all(rows):
+            return self
+        found = by_rows(self.frame)
+        # Different variants may have one spelling, and so one place.
+        untold = any("variant" in item.type for item in identity(rows))
+        if found is None or untold or own_type(self.call) is not None:
+            raise binding.unimplemented(f'"{self.name}" over rows that share an order', self.place)
+        spec = self._with_order((*self.order, *tie_breakers(rows)), found.frame)
+        if found.picker is None:
+            return spec
+        return replace(spec, peers=_Peers(self.order, found.picker))
+
+    def _orders_all(self, rows: Node) -> bool:
         """Whether no two rows of a partition that differ share a place in the order.
 
         An order calls 0.0 and -0.0 equal, and different spellings of collated text.
         """
-        if not all(has_plain_image(types.get(name, UNKNOWN)) for name in told_by):
-            return False
         ordered = [*self.partition, *(item.this for item in self.order)]
         told = {item.unnest().name for item in ordered if isinstance(item.unnest(), exp.Column)}
-        return told.issuperset(told_by)
+        return all(has_plain_image(item.type) and item.name in told for item in identity(rows))
 
     def _adds_up_floats(self, types: Types) -> bool:
         """Whether the last digits depend on the order in which rows are added."""
@@ -219,7 +251,7 @@ class _Spec:
         return self.frame is None and not ignoring
 
     def _with_order(self, order: tuple[exp.Expr, ...], frame: exp.WindowSpec | None) -> _Spec:
-        return _Spec(self.function, self.partition, without_repeats(order), frame, self.place)
+        return replace(self, order=without_repeats(order), frame=frame)
 
 
 def _renamed(function: exp.Expr, name: str) -> exp.Expr:
@@ -228,7 +260,7 @@ def _renamed(function: exp.Expr, name: str) -> exp.Expr:
     return new
 
 
-def _everything() -> exp.WindowSpec:
+def _all() -> exp.WindowSpec:
     return exp.WindowSpec(
         kind="ROWS",
         start="UNBOUNDED",
