@@ -229,3 +229,40 @@ def test_a_shape_that_an_older_release_kept_asks_for_no_copy(
     assert follows(chain, shop, ["TRUNCATE t"]) == []
     [known] = chain.catalog.captures().values()
     assert json.loads(known.shape).keys() == said.keys() > older.keys()
+
+
+@pytest.mark.parametrize(("capture", "copied"), [("triggers", 1), ("wal", 0)])
+def test_a_merge_that_moves_rows_between_partitions_is_followed(
+    chain: Chain, shop: psycopg.Connection, capture: str, copied: int
+) -> None:
+    needs_server(shop, 15)
+    make_parts(shop)
+    shop.execute("DELETE FROM t WHERE id > 10")
+    chain.add("t", capture=capture)
+    merge = (
+        "MERGE INTO t USING (VALUES (2), (3), (77)) s(id) ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET id = s.id + 20, v = 'moved' "
+        "WHEN NOT MATCHED THEN INSERT VALUES (s.id - 65, 'new')"
+    )
+    reasons = follows(chain, shop, ["UPDATE t SET v = 'x' WHERE id = 2", merge])
+    assert reasons == ["a MERGE moved rows between partitions"] * copied
+
+
+def test_a_partitioned_table_that_an_older_release_captured_is_copied_once(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    needs_server(shop, 15)
+    make_parts(shop)
+    chain.add("t", capture="triggers")
+    [known] = chain.catalog.captures().values()
+    for function in ("begin_insert", "begin_update", "begin_delete", "row_left", "row_came"):
+        shop.execute(f"DROP FUNCTION streamtables_capture.{function}_{known.tag} CASCADE")
+    shop.execute("UPDATE t SET v = 'y' WHERE id = 2")
+    assert chain.drain() == {}
+    assert chain.mirror("t") == rows_of(shop, "t")
+    assert [reason for kind, reason in chain.reasons("t") if kind == "copied"] == [
+        "a capturing trigger was dropped or disabled"
+    ]
+    shop.execute("UPDATE t SET v = 'z' WHERE id = 2")
+    assert chain.drain() == {}
+    assert [kind for kind, _ in chain.reasons("t")].count("copied") == 1

@@ -50,6 +50,7 @@ class PgPartition:
     attached: int = 0
     """Another number after it was detached and attached again."""
     wording: int = 0
+    kind: str = "r"
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::te
                  JOIN below b ON i.inhparent = b.inhrelid
              )
              SELECT jsonb_build_array(p.oid::int8, s.nspname, p.relname, p.relfilenode::int8,
-                 {_ATTACHED}, {_WORDING.format("p.oid")})
+                 {_ATTACHED}, {_WORDING.format("p.oid")}, p.relkind::text)
              FROM below JOIN pg_catalog.pg_class p ON p.oid = below.inhrelid
              JOIN pg_catalog.pg_namespace s ON s.oid = p.relnamespace
              ORDER BY p.oid) AS partitions,
