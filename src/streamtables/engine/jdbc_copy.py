@@ -28,6 +28,16 @@ SESSION = {
 }
 """The texts of values depend on these: every session sets them, that copies and that captures."""
 
+WHOLE = {"row_security": "off", "statement_timeout": "0"}
+"""What sessions that read set besides: a policy that would hide rows is an error then, and no limit
+for a role or a database ends a long copy."""
+
+# The server knows it from 17 on; a name that it does not know is an error.
+NO_TRANSACTION_TIMEOUT = (
+    "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings "
+    "WHERE name = 'transaction_timeout'"
+)
+
 _ROWS_PER_FETCH = 10_000
 _BRIDGE = logging.getLogger("py4j")
 
@@ -98,8 +108,9 @@ def session_statements(snapshot: str) -> str:
         sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)),
         *(
             sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.SQL(", ").join(_words(value)))
-            for name, value in SESSION.items()
+            for name, value in (SESSION | WHOLE).items()
         ),
+        sql.SQL(NO_TRANSACTION_TIMEOUT),
     ]
     return sql.SQL("; ").join(statements).as_string(None)
 

@@ -42,7 +42,7 @@ class PostgresSink:
 
     def position(self) -> tuple[str, int] | None:
         """Return what the target has; None where nothing was ever pushed."""
-        with self._server.connected("publish") as connection:
+        with self._server.connected("publish", whole=False) as connection:
             known = connection.execute(
                 "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.positions",)
             ).fetchone()
@@ -53,7 +53,7 @@ class PostgresSink:
 
     def deliver(self, changes: Changes) -> int:
         """Apply a window and move the position, both or neither."""
-        with self._server.connected("publish", autocommit=False) as connection:
+        with self._server.connected("publish", autocommit=False, whole=False) as connection:
             connection.execute(_POSITIONS)
             claimed = self._claimed(connection, lock=True)
             if claimed is not None and claimed[:2] == (changes.incarnation, changes.upto):

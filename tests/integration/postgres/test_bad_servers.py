@@ -17,7 +17,10 @@ import pytest
 
 from streamtables.cli import main
 from streamtables.demo.postgres_server import PostgresServer, running_server
-from tests.support.postgres_chain import Chain
+from streamtables.engine.jdbc_copy import session_statements
+from streamtables.sources.postgres import copying
+from streamtables.sources.postgres.server import Server
+from tests.support.postgres_chain import Chain, rows_of
 from tests.support.postgres_role import make_role
 
 pytestmark = pytest.mark.postgres
@@ -138,6 +141,132 @@ def test_all_that_is_missing_is_said_at_once(
     assert len(added.err.splitlines()) <= 3
     left_nothing(tmp_path, root)
     root.execute("DROP TABLE odd")
+
+
+HIDES = (
+    "ALTER TABLE hidden ENABLE ROW LEVEL SECURITY",
+    "CREATE POLICY odd_ones ON hidden USING (id % 2 = 1)",
+)
+
+
+@pytest.mark.parametrize(
+    ("role", "force", "wanted"),
+    [
+        ("captures", True, "ALTER ROLE captures BYPASSRLS"),
+        ("stranger", False, "GRANT shop_keeper TO stranger"),
+    ],
+)
+@pytest.mark.parametrize("capture", ["triggers", "wal", "auto"])
+def test_a_table_that_a_policy_hides_rows_of_is_refused(
+    tmp_path: Path,
+    server: PostgresServer,
+    root: psycopg.Connection[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    role: str,
+    force: bool,
+    wanted: str,
+    capture: str,
+) -> None:
+    root.execute("CREATE TABLE hidden (id int PRIMARY KEY)")
+    root.execute("INSERT INTO hidden SELECT generate_series(1, 9)")
+    root.execute("ALTER TABLE hidden OWNER TO shop_keeper")
+    root.execute("GRANT SELECT ON hidden TO stranger")
+    try:
+        for statement in HIDES:
+            root.execute(statement)
+        root.execute(f"ALTER TABLE hidden {'' if force else 'NO '}FORCE ROW LEVEL SECURITY")
+        monkeypatch.setenv("SHOP_URL", server.url_of("postgres", role, SECRET))
+        where = ("--postgres", "${env:SHOP_URL}", "--table", "hidden", "--capture", capture)
+        added = run(tmp_path / "w", "source", "add", "hidden", *where)
+        assert added.code == 2
+        assert "row-level security" in added.err
+        assert wanted in added.err.replace('"', "")
+        assert len(added.err.splitlines()) <= 3
+        left_nothing(tmp_path, root)
+    finally:
+        root.execute("DROP TABLE hidden")
+
+
+@pytest.mark.parametrize("allowed", ["ALTER ROLE captures BYPASSRLS", "SELECT 1"])
+def test_a_role_that_no_policy_holds_copies_all_rows(
+    tmp_path: Path,
+    server: PostgresServer,
+    root: psycopg.Connection[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    allowed: str,
+) -> None:
+    root.execute("CREATE TABLE hidden (id int PRIMARY KEY)")
+    root.execute("INSERT INTO hidden SELECT generate_series(1, 9)")
+    root.execute("ALTER TABLE hidden OWNER TO shop_keeper")
+    monkeypatch.setenv("SHOP_URL", server.url_of("postgres", "captures", SECRET))
+    try:
+        for statement in (*HIDES, allowed):
+            root.execute(statement)
+        if "BYPASSRLS" in allowed:
+            root.execute("ALTER TABLE hidden FORCE ROW LEVEL SECURITY")
+        with Chain(tmp_path / "w", "${env:SHOP_URL}") as chain:
+            chain.add("hidden")
+            root.execute("INSERT INTO hidden VALUES (10)")
+            assert chain.drain() == {}
+            assert chain.mirror("hidden") == rows_of(root, "hidden")
+            chain.capture.drop(chain.catalog.source("hidden"))
+    finally:
+        root.execute("ALTER ROLE captures NOBYPASSRLS")
+        root.execute("DROP TABLE hidden")
+
+
+def test_a_policy_that_comes_later_stops_a_copy_and_shortens_none(
+    tmp_path: Path,
+    server: PostgresServer,
+    root: psycopg.Connection[Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root.execute("CREATE TABLE hidden (id int PRIMARY KEY, n int)")
+    root.execute("INSERT INTO hidden SELECT generate_series(1, 9), 0")
+    root.execute("ALTER TABLE hidden OWNER TO shop_keeper")
+    monkeypatch.setenv("SHOP_URL", server.url_of("postgres", "captures", SECRET))
+    with Chain(tmp_path / "w", "${env:SHOP_URL}") as chain:
+        chain.add("hidden")
+        for statement in (*HIDES, "ALTER TABLE hidden FORCE ROW LEVEL SECURITY"):
+            root.execute(statement)
+        root.execute("UPDATE hidden SET n = 1 WHERE id = 2")
+        assert chain.drain() == {}
+        assert chain.mirror("hidden") == rows_of(root, "hidden")
+        root.execute("ALTER TABLE hidden ALTER n TYPE int8")
+        [error] = chain.drain().values()
+        assert "BYPASSRLS" in error.hint
+        assert len(chain.mirror("hidden")) == 9
+        root.execute("ALTER TABLE hidden NO FORCE ROW LEVEL SECURITY")
+        assert chain.drain() == {}
+        assert chain.mirror("hidden") == rows_of(root, "hidden")
+        chain.capture.drop(chain.catalog.source("hidden"))
+    root.execute("DROP TABLE hidden")
+
+
+def test_sessions_that_copy_are_neither_filtered_nor_cut_off(
+    server: PostgresServer, root: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["statement_timeout", "idle_in_transaction_session_timeout"]
+    if root.info.server_version >= 170_000:
+        names.append("transaction_timeout")
+    monkeypatch.setenv("SHOP_URL", server.url_of("postgres", "captures", SECRET))
+    try:
+        for name in names:
+            root.execute(f"ALTER ROLE captures SET {name} = '17s'")
+        asked = "SELECT setting FROM pg_settings WHERE name = ANY (%s)"
+        said = "SELECT current_setting('row_security')"
+        with Server("${env:SHOP_URL}").connected("copy", autocommit=False) as connection:
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            exported, _ = copying._exported(connection)
+            assert set(connection.execute(asked, (names,)).fetchall()) == {("0",)}
+            assert connection.execute(said).fetchone() == ("off",)
+            # The copy through Java begins with these statements.
+            with psycopg.connect(server.url_of("postgres", "captures", SECRET)) as beside:
+                beside.execute(session_statements(exported).encode())
+                assert set(beside.execute(asked, (names,)).fetchall()) == {("0",)}
+                assert beside.execute(said).fetchone() == ("off",)
+    finally:
+        root.execute("ALTER ROLE captures RESET ALL")
 
 
 def left_nothing(folder: Path, root: psycopg.Connection[Any]) -> None:

@@ -61,6 +61,28 @@ def test_writes_through_a_parent_or_a_partition_are_captured_once(parts: Mirror,
     assert parts.drain() == []
 
 
+SUPPRESS = (
+    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql "
+    "AS 'BEGIN IF NEW.id % 2 = 1 THEN RETURN NULL; END IF; RETURN NEW; END'",
+    "CREATE TRIGGER refuse BEFORE INSERT ON sales_us FOR EACH ROW EXECUTE FUNCTION refuse()",
+)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE sales SET region = 'us' WHERE region = 'eu'",
+        "UPDATE sales SET region = 'us' WHERE region = 'eu' AND id = 3",
+        "UPDATE sales SET region = 'us' WHERE region <> 'us'",
+        "UPDATE sales SET region = CASE WHEN id < 7 THEN 'us' ELSE 'eu' END, n = n + 1",
+        "INSERT INTO sales SELECT n, 'us', 0 FROM generate_series(20, 29) n",
+    ],
+)
+def test_a_row_that_its_new_partition_refuses_is_gone(parts: Mirror, statement: str):
+    run(parts.url, *SUPPRESS, statement)
+    parts.drain()
+
+
 @pytest.mark.parametrize("emptied", ["sales_eu", "sales_rest", "sales_rest_1"])
 def test_a_partition_emptied_by_itself_asks_for_a_new_copy(parts: Mirror, emptied: str):
     run(parts.url, "DELETE FROM sales WHERE id = 1", f"TRUNCATE {emptied}")

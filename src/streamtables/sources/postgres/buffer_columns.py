@@ -81,6 +81,8 @@ class Captured:
     columns: tuple[BufferColumn, ...]
     key: tuple[str, ...] = ()
     """The primary key; empty without one."""
+    moves: bool = False
+    """Whether rows may move between partitions by what statements do not tell."""
 
     @property
     def buffer(self) -> sql.Identifier:

@@ -25,6 +25,8 @@ class Mark:
     seq: int
     action: str
     relation: int
+    moved: bool = False
+    """Of an `X`: whether rows moved between partitions."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def read_marks(connection: Connection[Any], tag: str, source: int, after: sql.Co
     """Return what the marks of a buffer come to; `after` says which rows count."""
     found = connection.execute(
         sql.SQL(
-            "SELECT __st_seq, __st_action::text, __st_relation::int8 FROM {} "
+            "SELECT __st_seq, __st_action::text, __st_relation::int8, "
+            "__st_changed IS NOT NULL FROM {} "
             "WHERE __st_action IN ('T', 'X') AND {} ORDER BY __st_seq"
         ).format(buffer_name(tag), after)
     ).fetchall()
@@ -60,6 +63,8 @@ def judge(marks: Sequence[Mark], whole: int | None) -> Marks:
     cleared_at = None
     partition = None
     for mark in marks:
+        if mark.moved:
+            return Marks(unexplained="a MERGE moved rows between partitions")
         if mark.action == "X":
             return Marks(unexplained="a statement met columns other than those that are captured")
         if mark.relation == whole:

@@ -4,7 +4,9 @@ A change is one row that went (`D`) or came (`I`); an update is both.  Two more 
 `T`, the relation lost all its rows, and `X`, what a statement did is not in the buffer.
 
 The two transition tables of an update are filled row by row, both at once, so position pairs them.
-A row that an update left as it was is not written.
+A row that an update left as it was is not written.  A row that moves to another partition may be
+refused there, by a trigger: it went, and none came.  Then position pairs some rows that are not
+one, and leaves others alone.  All went and all came nevertheless, which is what is written.
 
 What a statement took away has one number and what it brought the next, so the order of the numbers
 is the order of events: a key that moved from one row to another is gone before it comes.
@@ -63,8 +65,9 @@ def _both_sides(captured: Captured) -> sql.Composed:
         """{insert} CASE WHEN half.came THEN __st.came ELSE __st.went END,
             half.action, p.mask, __st.relation{halves}
         FROM (SELECT d.*, {mask} AS mask FROM ({pairs} OFFSET 0) AS d
-            WHERE {changed} OFFSET 0) AS p
-        CROSS JOIN (VALUES (false, 'D'::"char"), (true, 'I')) AS half(came, action)"""
+            WHERE d.went IS NULL OR d.came IS NULL OR {changed} OFFSET 0) AS p
+        JOIN (VALUES (false, 'D'::"char"), (true, 'I')) AS half(came, action)
+            ON CASE WHEN half.came THEN p.came ELSE p.went END IS NOT NULL"""
     ).format(
         insert=_insert_select(captured),
         halves=_each(", CASE WHEN half.came THEN p.{} ELSE p.{} END", halves),
@@ -85,7 +88,8 @@ def _pairs(captured: Captured) -> sql.Composed:
     )
     numbers = ((_number(group), bits) for bits, group in _groups(columns))
     return sql.SQL(
-        "SELECT {numbers}{values} FROM {old} AS o FULL JOIN {new} AS n ON o.__st_row = n.__st_row"
+        "SELECT {numbers}, o.__st_row AS went, n.__st_row AS came{values} "
+        "FROM {old} AS o FULL JOIN {new} AS n ON o.__st_row = n.__st_row"
     ).format(
         numbers=sql.SQL(", ").join(sql.SQL("{} AS {}").format(*pair) for pair in numbers),
         values=_each(", o.{0} AS {1}, n.{0} AS {2}", values),
@@ -121,7 +125,7 @@ def _mask(captured: Captured) -> sql.Composed:
     texts = sql.SQL(" || ").join(
         sql.SQL("d.{}::bit({})").format(bits, sql.Literal(len(group))) for bits, group in groups
     )
-    return sql.SQL("CASE WHEN {} THEN {} END").format(same_key, texts)
+    return sql.SQL("CASE WHEN d.went = d.came AND {} THEN {} END").format(same_key, texts)
 
 
 def _key_bits(captured: Captured, group: Sequence[BufferColumn]) -> int:

@@ -93,7 +93,18 @@ class _Described:
         truncated = found.captured is not None and found.captured.cleared
         known = Shape.from_json(self.capture.shape)
         reason = unexplained(known, found.shape, truncated=truncated)
+        if reason is None and self._may_lack_a_truncation(found.captured):
+            reason = "it was truncated, and the WAL does not say whether a partition was once more"
         return Unexplained(reason) if reason is not None else found
+
+    def _may_lack_a_truncation(self, captured: Captured | None) -> bool:
+        """Whether a partition may have been emptied by itself after the whole table was.
+
+        The log is read as that of the whole table, and leaves this out.
+        """
+        if self.capture.mode != "wal" or not self.table.partitions or captured is None:
+            return False
+        return captured.cleared and captured.rows.num_rows > 0
 
 
 def read_captured(

@@ -16,7 +16,12 @@ from psycopg import Connection
 
 from streamtables.catalog.models import Source
 from streamtables.engine import spark_hand
-from streamtables.engine.jdbc_copy import CopyColumn, TableCopy, read_snapshot
+from streamtables.engine.jdbc_copy import (
+    NO_TRANSACTION_TIMEOUT,
+    CopyColumn,
+    TableCopy,
+    read_snapshot,
+)
 from streamtables.engine.outcomes import Superseded
 from streamtables.engine.spark_errors import spark_border
 from streamtables.errors import CommitConflictError, InternalError, StreamTablesError
@@ -118,6 +123,7 @@ def _misfits(columns: tuple[MirrorColumn, ...]) -> Iterator[None]:
 
 
 def _exported(connection: Connection[Any]) -> tuple[str, PgPosition]:
+    connection.execute(NO_TRANSACTION_TIMEOUT)
     row = connection.execute(
         "SELECT pg_catalog.pg_export_snapshot(), pg_catalog.pg_current_snapshot()::text, "
         "pg_catalog.pg_current_wal_insert_lsn()::text"

@@ -47,6 +47,10 @@ class PgPartition:
     schema: str
     name: str
     filenode: int
+    attached: int = 0
+    """Another number after it was detached and attached again."""
+    wording: int = 0
+    kind: str = "r"
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ class PgTable:
     primary_key: tuple[str, ...]
     columns: tuple[PgColumn, ...]
     partitions: tuple[PgPartition, ...] = ()
+    wording: int = 0
+    """Another number after what the catalog says of its columns was written anew, as each ALTER of
+    a column does."""
 
     @property
     def shown(self) -> str:
@@ -88,8 +95,18 @@ class PgTable:
         return next(column for column in self.columns if column.name == name)
 
 
+# Which transaction wrote the rows of the catalog, also after they were frozen.
+_WORDING = """
+    (SELECT bit_xor(hashint8extended(a.attnum, a.xmin::text::int8))
+     FROM pg_catalog.pg_attribute a WHERE a.attrelid = {0} AND a.attnum > 0)
+    # (SELECT COALESCE(bit_xor(hashint8extended(d.oid::int8, d.xmin::text::int8)), 0)
+       FROM pg_catalog.pg_attrdef d WHERE d.adrelid = {0})"""
+_ATTACHED = """
+    (SELECT bit_xor(hashint8extended(h.inhparent::int8, h.xmin::text::int8))
+     FROM pg_catalog.pg_inherits h WHERE h.inhrelid = p.oid)"""
+
 # Domains are followed to their base type; their modifier counts when the column has none.
-DESCRIBED = """
+DESCRIBED = f"""
 SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        c.relpersistence::text AS persistence, c.relfilenode::int8 AS filenode,
        c.relreplident::text AS identity,
@@ -108,7 +125,8 @@ SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::te
                  SELECT i.inhrelid FROM pg_catalog.pg_inherits i
                  JOIN below b ON i.inhparent = b.inhrelid
              )
-             SELECT jsonb_build_array(p.oid::int8, s.nspname, p.relname, p.relfilenode::int8)
+             SELECT jsonb_build_array(p.oid::int8, s.nspname, p.relname, p.relfilenode::int8,
+                 {_ATTACHED}, {_WORDING.format("p.oid")}, p.relkind::text)
              FROM below JOIN pg_catalog.pg_class p ON p.oid = below.inhrelid
              JOIN pg_catalog.pg_namespace s ON s.oid = p.relnamespace
              ORDER BY p.oid) AS partitions,
@@ -132,7 +150,8 @@ SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::te
              JOIN pg_catalog.pg_type t ON t.oid = r.type AND t.typtype <> 'd'
              LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-             ORDER BY a.attnum) AS columns
+             ORDER BY a.attnum) AS columns,
+       {_WORDING.format("c.oid")} AS wording
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = ANY (%(oids)s::oid[])
 """
@@ -188,6 +207,8 @@ def table_of(said: Mapping[str, Any]) -> PgTable:
         primary_key=primary,
         columns=tuple(_column(*fields) for fields in said["columns"]),
         partitions=tuple(PgPartition(*fields) for fields in said["partitions"]),
+        # A table without columns has none.
+        wording=said["wording"] or 0,
     )
 
 

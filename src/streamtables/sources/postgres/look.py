@@ -144,21 +144,21 @@ def _look_at_tables(
     now = PgPosition(*position_of(*here))
     if what_went_back(Here(now, here[-1]), last, known.line):
         return None
-    if found is not None and not _nothing_new(found, known.captures):
+    version = connection.info.server_version
+    if found is not None and not _nothing_new(found, known.captures, version):
         return None
     # What is not on disk may be undone by a crash, and its numbers be given to others.
     return now if lasting else seen
 
 
-def _nothing_new(found: Mapping[str, Any], captures: Iterable[Capture]) -> bool:
+def _nothing_new(found: Mapping[str, Any], captures: Iterable[Capture], version: int) -> bool:
     if found["written"] or found["altered"]:
         return False
     tables = {said["oid"]: table_of(said) for said in found["tables"]}
     return all(
         capture.relation in tables
         and Shape.of(tables[capture.relation]) == Shape.from_json(capture.shape)
-        and {oid for oid, _ in Shape.from_json(capture.shape).files}
-        <= triggers.complete_on(found["firing"], capture.tag)
+        and not triggers.lacks(found["firing"], capture.tag, tables[capture.relation], version)
         for capture in captures
     )
 

@@ -25,7 +25,14 @@ _KINDS = {
     "c": "a composite type",
 }
 
-_MAY_READ = "SELECT current_user::text, has_table_privilege(%s, 'SELECT')"
+# Whether policies hold for the role: not for one that bypasses them, nor for the owner of a table
+# that does not force them on it.
+_MAY_READ = """
+SELECT current_user::text, has_table_privilege(c.oid, 'SELECT'),
+       pg_catalog.row_security_active(c.oid), c.relforcerowsecurity,
+       pg_catalog.pg_get_userbyid(c.relowner)::text
+FROM pg_catalog.pg_class c WHERE c.oid = %s
+"""
 
 
 @dataclass
@@ -114,9 +121,16 @@ def _lasting(table: PgTable) -> list[tuple[str, str]]:
 def _rights(connection: Connection[Any], table: PgTable) -> list[tuple[str, str]]:
     row = connection.execute(_MAY_READ, (table.oid,)).fetchone()
     assert row is not None
-    role, may_read = row
-    if may_read:
-        return []
-    owner = sql.Identifier(role).as_string(None)
-    grant = f"GRANT SELECT ON {table.identifier.as_string(None)} TO {owner}"
-    return [(f"The role {owner} may not read it", grant)]
+    role, may_read, policies, forced, owner = row
+    missing = []
+    reader = sql.Identifier(role).as_string(None)
+    if not may_read:
+        grant = f"GRANT SELECT ON {table.identifier.as_string(None)} TO {reader}"
+        missing.append((f"The role {reader} may not read it", grant))
+    if policies:
+        fix = f"ALTER ROLE {reader} BYPASSRLS"
+        if not forced:
+            fix += f"; or GRANT {sql.Identifier(owner).as_string(None)} TO {reader}"
+        why = f"Its row-level security could hide rows from the role {reader}"
+        missing.append((why, fix))
+    return missing

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import Connection, sql
 from psycopg.conninfo import conninfo_to_dict
 
-from streamtables.engine.jdbc_copy import SESSION
+from streamtables.engine.jdbc_copy import SESSION, WHOLE
 from streamtables.errors import ConfigError, SourceUnusableError, StreamTablesError, TransientError
 from streamtables.settings import resolve_secret
 from streamtables.sources.postgres.jdbc_address import jdbc_address
@@ -90,8 +90,12 @@ class Server:
         return address, {**properties, "ApplicationName": "streamtables copy"}
 
     @contextmanager
-    def connected(self, role: str, *, autocommit: bool = True) -> Iterator[Connection[Any]]:
+    def connected(
+        self, role: str, *, autocommit: bool = True, whole: bool = True
+    ) -> Iterator[Connection[Any]]:
         """Give a connection for one purpose, which the server's views show as its name.
+
+        A statement that a policy would hide rows from fails, unless `whole` is false.
 
         Raises:
             SourceUnusableError: the server refuses us.
@@ -106,7 +110,7 @@ class Server:
                 application_name=f"streamtables {role}",
                 options=" ".join(
                     f"-c {name}={value.replace(' ', chr(92) + ' ')}"
-                    for name, value in (SESSION | _PLANS).items()
+                    for name, value in (SESSION | _PLANS | (WHOLE if whole else {})).items()
                 ),
                 # Statements differ with each table, and poolers lose prepared ones.
                 prepare_threshold=None,

@@ -1,8 +1,12 @@
 """The shape of a captured table, and which differences the captured changes do not explain.
 
-A drain compares the shape with the one of the last copy, in the transaction that it reads in.  A
+A drain compares the shape with the one of the last drain, in the transaction that it reads in.  A
 TRUNCATE gives the table a new file and is captured; any other new file is a rewrite, whose rows
-nobody captured.
+nobody captured.  A rewrite that changes values also writes the columns anew in the catalog, so it
+is noticed after a TRUNCATE, too.
+
+What looks the same may have been another thing meanwhile: a column that was dropped and made again
+has another number, a partition that was detached and attached again is written down anew.
 """
 
 from __future__ import annotations
@@ -24,6 +28,13 @@ class Shape:
     identity: str
     files: tuple[tuple[int, int], ...]
     """Of the table and of each partition: its oid and its file."""
+    numbers: tuple[int, ...] | None = None
+    """Of each column; like all below, None in what releases stored that did not know of it."""
+    attached: tuple[tuple[int, int], ...] | None = None
+    """Of each partition: its oid and what its attachment is known by."""
+    wordings: tuple[tuple[int, int], ...] | None = None
+    """Of the table and of each partition: its oid and what its columns in the catalog are known
+    by.  It differs after harmless changes as well, so alone it says nothing."""
 
     @classmethod
     def of(cls, table: PgTable) -> Shape:
@@ -33,6 +44,9 @@ class Shape:
             table.primary_key,
             table.identity,
             ((table.oid, table.filenode), *((p.oid, p.filenode) for p in table.partitions)),
+            tuple(c.number for c in table.columns),
+            tuple((p.oid, p.attached) for p in table.partitions),
+            ((table.oid, table.wording), *((p.oid, p.wording) for p in table.partitions)),
         )
 
     def with_files(self, files: Mapping[int, int]) -> Shape:
@@ -47,6 +61,9 @@ class Shape:
                 "key": self.key,
                 "identity": self.identity,
                 "files": self.files,
+                "numbers": self.numbers,
+                "attached": self.attached,
+                "wordings": self.wordings,
             }
         )
 
@@ -59,11 +76,17 @@ class Shape:
             tuple(data["key"]),
             data["identity"],
             tuple((oid, file) for oid, file in data["files"]),
+            tuple(data["numbers"]) if data.get("numbers") is not None else None,
+            _pairs(data.get("attached")),
+            _pairs(data.get("wordings")),
         )
 
 
 def unexplained(known: Shape, now: Shape, *, truncated: bool) -> str | None:
-    """Say which difference the captured changes do not explain; None when they explain all."""
+    """Say which difference the captured changes do not explain; None when they explain all.
+
+    `truncated` says that the whole table was, so that files are other ones.
+    """
     if text := _column_difference(known, now):
         return text
     if known.key != now.key:
@@ -73,8 +96,14 @@ def unexplained(known: Shape, now: Shape, *, truncated: bool) -> str | None:
         return f"{len(gone)} of its partitions are gone or detached"
     if new := after.keys() - before.keys():
         return f"{len(new)} partitions were added or attached"
-    moved = [oid for oid, file in after.items() if before[oid] != file]
-    return "its rows were rewritten by an ALTER or VACUUM FULL" if moved and not truncated else None
+    if known.attached is not None and known.attached != now.attached:
+        return "a partition was detached and attached again"
+    if all(before[oid] == file for oid, file in after.items()):
+        return None
+    if truncated and (known.wordings is None or known.wordings == now.wordings):
+        return None
+    what = "its rows were rewritten by an ALTER or VACUUM FULL"
+    return f"{what}, or a partition was truncated" if known.attached else what
 
 
 def _column_difference(known: Shape, now: Shape) -> str | None:
@@ -88,4 +117,16 @@ def _column_difference(known: Shape, now: Shape) -> str | None:
     for name in after:
         if name not in before:
             return f'its column "{name}" is new'
-    return None if known.columns == now.columns else "its columns changed"
+    if known.columns != now.columns:
+        return "its columns changed"
+    if known.numbers is not None:
+        for (name, _, _), number, found in zip(
+            now.columns, known.numbers, now.numbers or (), strict=True
+        ):
+            if number != found:
+                return f'its column "{name}" was dropped and made again'
+    return None
+
+
+def _pairs(found: list[tuple[int, int]] | None) -> tuple[tuple[int, int], ...] | None:
+    return None if found is None else tuple((oid, number) for oid, number in found)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from psycopg import sql
 
 from streamtables.engine.jdbc_copy import SESSION
+from streamtables.sources.postgres import partition_moves
 from streamtables.sources.postgres.buffer_columns import Captured
 from streamtables.sources.postgres.capture_sql import NUMBERS, capture, marker
 
@@ -107,13 +108,15 @@ def create_trigger(
     `shape` is the fingerprint of the relation's columns, and how many of them it counts; a third
     argument says that expressions count.
     """
-    return sql.SQL(
-        "CREATE OR REPLACE TRIGGER {} AFTER {} ON {} {} FOR EACH STATEMENT EXECUTE FUNCTION {}({})"
-    ).format(
+    if event in EVENTS:
+        clause = sql.SQL("AFTER {} ON {} {} FOR EACH STATEMENT").format(
+            sql.SQL(event.upper()), relation, sql.SQL(_TRANSITIONS[event])
+        )
+    else:
+        clause = partition_moves.clause(captured, event, relation)
+    return sql.SQL("CREATE OR REPLACE TRIGGER {} {} EXECUTE FUNCTION {}({})").format(
         captured.trigger(event),
-        sql.SQL(event.upper()),
-        relation,
-        sql.SQL(_TRANSITIONS[event]),
+        clause,
         captured.function(event),
         sql.SQL(", ").join(
             sql.Literal(str(part)) for part in (*shape, *(("v",) if captured.computes else ()))
@@ -124,6 +127,8 @@ def create_trigger(
 def _body(captured: Captured, event: str) -> sql.Composed:
     if event == "truncate":
         return sql.SQL("BEGIN\n{};\nRETURN NULL;\nEND").format(marker(captured, "T"))
+    if event in partition_moves.ON_ALL:
+        return partition_moves.begin(captured, event)
     # Columns of the source may be named like variables, so ours are reached by a label.
     return sql.SQL(
         """#variable_conflict use_column
@@ -133,7 +138,7 @@ DECLARE
 {numbers}
     known boolean := TG_ARGV[0]::bigint IS NOT DISTINCT FROM {fingerprint};
 BEGIN
-IF NOT __st.known THEN
+{end}IF NOT __st.known THEN
     {unexplained};
 ELSIF current_setting('transaction_isolation') = 'read committed' THEN
     {capture};
@@ -151,15 +156,28 @@ END"""
             sql.SQL("TG_RELID"), sql.SQL("TG_ARGV[1]::int2"), expressions=captured.computes
         ),
         unexplained=marker(captured, "X"),
-        numbers=_numbers(captured, event),
-        capture=capture(captured, event),
+        numbers=_variables(captured, event),
+        **_work(captured, event),
     )
 
 
-def _numbers(captured: Captured, event: str) -> sql.Composed:
-    """Return the variables that hold the numbers of what goes and of what comes, in this order."""
+def _work(captured: Captured, event: str) -> dict[str, sql.Composable]:
+    """Return what is done whatever the columns are, and what captures the rows."""
+    nothing = sql.SQL("")
+    if event in partition_moves.ON_ROWS:
+        return {"end": nothing, "capture": partition_moves.note_row(captured, event)}
+    rows = capture(captured, event)
+    if not captured.moves:
+        return {"end": nothing, "capture": rows}
+    judged = sql.SQL("{};{}").format(rows, partition_moves.judge(captured, event))
+    return {"end": partition_moves.end(captured, event), "capture": judged}
+
+
+def _variables(captured: Captured, event: str) -> sql.Composed:
+    """Return the variables, first the numbers of what goes and of what comes, in this order."""
     number = sql.Literal(captured.numbers.as_string(None))
-    return sql.SQL("\n").join(
+    numbers = sql.SQL("\n").join(
         sql.SQL("    {} bigint := nextval({}::regclass);").format(sql.SQL(name), number)
-        for name in NUMBERS[event]
+        for name in NUMBERS.get(event, ())
     )
+    return numbers + partition_moves.VARIABLES if captured.moves else numbers

@@ -1,7 +1,8 @@
 """Capture by triggers: what is put on a server for a source, and taken off again.
 
 A statement fires the triggers of the table that it names and of no other, so the partitions carry
-them as well as their parent.
+them as well as their parent.  More triggers notice where those of statements do not tell all: see
+`partition_moves`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from psycopg import Connection, sql
 
 from streamtables.errors import SourceUnusableError, TransientError
+from streamtables.sources.postgres import partition_moves
 from streamtables.sources.postgres.buffer_columns import (
     BufferColumn,
     Captured,
@@ -47,7 +49,7 @@ ORDER BY w.place
 _SET_PATH = "SELECT pg_catalog.set_config('search_path', %s, true)"
 
 _RELATIONS = """
-SELECT n.nspname, c.relname, {fingerprint}, c.relnatts::int4
+SELECT c.oid::int8, n.nspname, c.relname, {fingerprint}, c.relnatts::int4
 FROM unnest(%s::oid[]) WITH ORDINALITY AS w(oid, place)
 JOIN pg_catalog.pg_class c ON c.oid = w.oid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -86,6 +88,8 @@ FROM (SELECT pg_catalog.substring(c.relname, '^changes_([0-9a-f]{8})$') AS tag
 WHERE tag IS NOT NULL ORDER BY tag
 """
 
+_ALL = (*EVENTS, *partition_moves.ON_ALL, *partition_moves.ON_ROWS)
+
 
 def install(connection: Connection[Any], table: PgTable, tag: str) -> None:
     """Capture the changes of a table from now on.
@@ -112,21 +116,21 @@ def install(connection: Connection[Any], table: PgTable, tag: str) -> None:
 
 def put_triggers(connection: Connection[Any], captured: Captured, table: PgTable) -> None:
     """Make or replace the functions, and the triggers on the table and all its partitions."""
-    for event in EVENTS:
+    wanted = _wanted(table, connection.info.server_version)
+    for event in dict.fromkeys(event for events in wanted.values() for event in events):
         connection.execute(create_function(captured, event))
         connection.execute(
             sql.SQL("REVOKE ALL ON FUNCTION {}() FROM PUBLIC").format(captured.function(event))
         )
-    oids = [table.oid, *(partition.oid for partition in table.partitions)]
     statement = sql.SQL(_RELATIONS).format(
         fingerprint=fingerprint(
             sql.SQL("c.oid"), sql.SQL("c.relnatts"), expressions=captured.computes
         )
     )
-    relations = connection.execute(statement, (oids,)).fetchall()
-    for schema, name, number, width in relations:
+    relations = connection.execute(statement, (list(wanted),)).fetchall()
+    for oid, schema, name, number, width in relations:
         relation = sql.Identifier(schema, name)
-        for event in EVENTS:
+        for event in wanted[oid]:
             connection.execute(create_trigger(captured, event, relation, (number, width)))
             connection.execute(
                 # Also for what a replication role writes.
@@ -145,7 +149,7 @@ def remove(connection: Connection[Any], tag: str) -> None:
 
 def removal(tag: str) -> Iterator[sql.Composed]:
     """Give the statements that take all of a source off a server."""
-    for event in EVENTS:
+    for event in _ALL:
         # Takes the triggers along, on whatever relation they are.
         yield sql.SQL("DROP FUNCTION IF EXISTS {}() CASCADE").format(
             sql.Identifier(SCHEMA, f"{event}_{tag}")
@@ -161,19 +165,29 @@ def installed_on(connection: Connection[Any], tag: str) -> set[int]:
 
 def misses(connection: Connection[Any], tag: str, table: PgTable) -> bool:
     """Whether a relation of a table lacks a trigger of a source, or has one that does not fire."""
-    wanted = {table.oid, *(partition.oid for partition in table.partitions)}
-    return not wanted <= installed_on(connection, tag)
+    firing = connection.execute(FIRING, {"schema": SCHEMA, "names": names(tag)}).fetchall()
+    return lacks(firing, tag, table, connection.info.server_version)
+
+
+def lacks(firing: Iterable[Sequence[Any]], tag: str, table: PgTable, version: int) -> bool:
+    """Whether the triggers that fire are not all of those that a table needs."""
+    found = {(int(relation), name) for relation, name in firing}
+    return any(
+        (oid, trigger_name(tag, event)) not in found
+        for oid, events in _wanted(table, version).items()
+        for event in events
+    )
 
 
 def names(tag: str) -> list[str]:
-    """Return the names of the triggers of a source."""
-    return [trigger_name(tag, event) for event in EVENTS]
+    """Return the names of the triggers of a source, that of inserts first."""
+    return [trigger_name(tag, event) for event in _ALL]
 
 
 def complete_on(firing: Iterable[Sequence[Any]], tag: str) -> set[int]:
-    """Return the relations that have every trigger of a source, of those that fire."""
+    """Return the relations that have every trigger that captures rows, of those that fire."""
     found = {(int(relation), name) for relation, name in firing}
-    wanted = names(tag)
+    wanted = [trigger_name(tag, event) for event in EVENTS]
     return {oid for oid, _ in found if all((oid, name) in found for name in wanted)}
 
 
@@ -227,7 +241,21 @@ def describe_capture(connection: Connection[Any], table: PgTable, tag: str) -> C
         )
         for name, schema, type_name, aligned, expression in found
     )
-    return Captured(tag, table.oid, tuple(columns), table.primary_key)
+    moves = _may_move(table, connection.info.server_version)
+    return Captured(tag, table.oid, tuple(columns), table.primary_key, moves)
+
+
+def _may_move(table: PgTable, version: int) -> bool:
+    return table.kind == "p" and version >= partition_moves.MERGES_FROM
+
+
+def _wanted(table: PgTable, version: int) -> dict[int, tuple[str, ...]]:
+    """Return the triggers that each relation of a table needs."""
+    if not _may_move(table, version):
+        return dict.fromkeys(table.relations, EVENTS)
+    on_all = (*EVENTS, *partition_moves.ON_ALL)
+    leaves = [partition.oid for partition in table.partitions if partition.kind == "r"]
+    return dict.fromkeys(table.relations, on_all) | dict.fromkeys(leaves, _ALL)
 
 
 def _make_buffer(connection: Connection[Any], table: PgTable, captured: Captured) -> None:
