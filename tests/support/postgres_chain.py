@@ -114,6 +114,11 @@ class Chain:
         version = self.capture.pinned(source)
         return bag_of(self._rows(source, version))
 
+    def stored(self, name: str) -> Bag:
+        """Return the rows of a mirror as they are, whether or not a drain has it."""
+        source = self.catalog.source(name)
+        return bag_of(self._rows(source, Version(DeltaTable(source.location).version())))
+
     def mirrors(self, names: Iterable[str]) -> dict[str, Bag]:
         """Return the rows of some mirrors at one drain."""
         first = self.catalog.source(next(iter(names)))

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from streamtables.demo.postgres_server import PostgresServer, running_server
+from streamtables.errors import AlreadyExistsError, SourceUnusableError
 from tests.integration.postgres.versions import needs_server
 from tests.support.postgres_chain import Chain, rows_of
 
@@ -266,3 +267,49 @@ def test_a_partitioned_table_that_an_older_release_captured_is_copied_once(
     shop.execute("UPDATE t SET v = 'z' WHERE id = 2")
     assert chain.drain() == {}
     assert [kind for kind, _ in chain.reasons("t")].count("copied") == 1
+
+
+def test_triggers_do_not_capture_a_part_of_another_table(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    make_parts(shop)
+    for capture in ("triggers", "auto"):
+        with pytest.raises(SourceUnusableError) as refused:
+            chain.add("low", capture=capture)
+        assert "low is a part of t" in refused.value.detail
+        assert "Capture t" in refused.value.hint
+    assert chain.catalog.traces() == []
+    chain.add("low", capture="wal")
+    shop.execute("UPDATE t SET v = 'through the whole'")
+    assert chain.drain() == {}
+    assert chain.mirror("low") == rows_of(shop, "low")
+
+
+def test_a_captured_table_that_becomes_a_part_of_another_stops_with_the_reason(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    shop.execute("CREATE TABLE t (id int PRIMARY KEY, v text) PARTITION BY RANGE (id)")
+    shop.execute("CREATE TABLE low (id int PRIMARY KEY, v text)")
+    chain.add("low", capture="triggers")
+    shop.execute("ALTER TABLE t ATTACH PARTITION low FOR VALUES FROM (0) TO (10)")
+    shop.execute("INSERT INTO t VALUES (1, 'unseen')")
+    errors = chain.drain()
+    assert "low is a part of t" in errors["low"].detail
+    shop.execute("ALTER TABLE t DETACH PARTITION low")
+    assert chain.drain() == {}
+    assert chain.mirror("low") == rows_of(shop, "low")
+
+
+def test_a_whole_and_a_part_of_it_are_not_both_captured(
+    chain: Chain, shop: psycopg.Connection
+) -> None:
+    make_parts(shop)
+    chain.add("low", capture="wal")
+    for capture in ("triggers", "wal"):
+        with pytest.raises(AlreadyExistsError, match='by the source "low"'):
+            chain.add("t", capture=capture)
+    chain.capture.drop(chain.catalog.source("low"))
+    chain.add("t", capture="wal")
+    with pytest.raises(AlreadyExistsError, match='by the source "t"'):
+        chain.add("low", capture="wal")
+    assert [source.name for source in chain.catalog.sources()] == ["t"]

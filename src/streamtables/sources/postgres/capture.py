@@ -5,7 +5,7 @@ Adding one leaves nothing behind when it fails; dropping one leaves nothing behi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,7 +48,7 @@ from streamtables.sources.postgres.copy_progress import (
 )
 from streamtables.sources.postgres.copying import Copied, copy_table
 from streamtables.sources.postgres.drain import Captive, DatabaseDrain, Workshop
-from streamtables.sources.postgres.facts import PgTable, describe_table, find_table
+from streamtables.sources.postgres.facts import PgTable, describe_table, find_table, wholes_of
 from streamtables.sources.postgres.leaving import left_behind, unreachable
 from streamtables.sources.postgres.look import Lookout
 from streamtables.sources.postgres.mirror import last_sequence
@@ -112,7 +112,7 @@ class PostgresCapture:
             blocks = ways.blocks(connection, table) if wish == "wal" else ()
             require_table(table)
             columns = _all_checked(connection, table, wish, overrides, blocks)
-            self._refuse_second(database, table)
+            self._refuse_second(database, table, wholes_of(connection, table))
             source_id = new_id()
             mirror = Source(
                 id=source_id,
@@ -402,10 +402,21 @@ class PostgresCapture:
         event = CaptureEvent(capture.source_id, self.shop.clock(), kind, reason)
         self.shop.catalog.move_capture(capture, event)
 
-    def _refuse_second(self, database: str, table: PgTable) -> None:
+    def _refuse_second(self, database: str, table: PgTable, wholes: Container[int]) -> None:
+        parts = {partition.oid for partition in table.partitions}
         for capture in self.shop.catalog.captures().values():
-            if (capture.database, capture.relation) == (database, table.oid):
-                name = self.shop.catalog.source(capture.source_id).name
+            if capture.database != database:
+                continue
+            name = self.shop.catalog.source(capture.source_id).name
+            if capture.relation in wholes or capture.relation in parts:
+                # The log tells a change of a partition once: as one of the whole.
+                raise AlreadyExistsError(
+                    f"rows of the table {table.shown} are captured already, by the source "
+                    f'"{name}" of {capture.table_name}',
+                    detail="A whole and a part of it cannot both be followed in one log.",
+                    hint="Read the whole with a WHERE, or drop that source first.",
+                )
+            if capture.relation == table.oid:
                 raise AlreadyExistsError(
                     f'the table {table.shown} is captured already, as the source "{name}"',
                     hint=f'Use the source "{name}"; any number of stream tables may read it.',

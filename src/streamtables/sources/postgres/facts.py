@@ -74,6 +74,8 @@ class PgTable:
     wording: int = 0
     """Another number after what the catalog says of its columns was written anew, as each ALTER of
     a column does."""
+    parents: tuple[int, ...] = ()
+    """What it is a partition or a child of: statements on those write to it too."""
 
     @property
     def shown(self) -> str:
@@ -151,7 +153,9 @@ SELECT c.oid::int8 AS oid, n.nspname AS schema, c.relname AS name, c.relkind::te
              LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
              ORDER BY a.attnum) AS columns,
-       {_WORDING.format("c.oid")} AS wording
+       {_WORDING.format("c.oid")} AS wording,
+       ARRAY(SELECT h.inhparent::int8 FROM pg_catalog.pg_inherits h WHERE h.inhrelid = c.oid
+             ORDER BY 1) AS parents
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = ANY (%(oids)s::oid[])
 """
@@ -182,6 +186,15 @@ def describe_table(connection: Connection[Any], oid: int) -> PgTable | None:
     return None if row is None else table_of(row[0])
 
 
+def wholes_of(connection: Connection[Any], table: PgTable) -> frozenset[int]:
+    """Return the partitioned tables that a table is a part of, at any depth."""
+    rows = connection.execute(
+        "SELECT relid::oid::int8 FROM pg_catalog.pg_partition_ancestors(%s::oid::regclass)",
+        (table.oid,),
+    ).fetchall()
+    return frozenset(int(oid) for (oid,) in rows) - {table.oid}
+
+
 def table_of(said: Mapping[str, Any]) -> PgTable:
     """Return a table from one row of `DESCRIBED`, as JSON."""
     primary: tuple[str, ...] = ()
@@ -209,6 +222,7 @@ def table_of(said: Mapping[str, Any]) -> PgTable:
         partitions=tuple(PgPartition(*fields) for fields in said["partitions"]),
         # A table without columns has none.
         wording=said["wording"] or 0,
+        parents=tuple(said["parents"]),
     )
 
 

@@ -35,6 +35,8 @@ class Shape:
     wordings: tuple[tuple[int, int], ...] | None = None
     """Of the table and of each partition: its oid and what its columns in the catalog are known
     by.  It differs after harmless changes as well, so alone it says nothing."""
+    parents: tuple[int, ...] | None = None
+    """What the table is a part of."""
 
     @classmethod
     def of(cls, table: PgTable) -> Shape:
@@ -47,6 +49,7 @@ class Shape:
             tuple(c.number for c in table.columns),
             tuple((p.oid, p.attached) for p in table.partitions),
             ((table.oid, table.wording), *((p.oid, p.wording) for p in table.partitions)),
+            table.parents,
         )
 
     def with_files(self, files: Mapping[int, int]) -> Shape:
@@ -64,6 +67,7 @@ class Shape:
                 "numbers": self.numbers,
                 "attached": self.attached,
                 "wordings": self.wordings,
+                "parents": self.parents,
             }
         )
 
@@ -79,6 +83,7 @@ class Shape:
             tuple(data["numbers"]) if data.get("numbers") is not None else None,
             _pairs(data.get("attached")),
             _pairs(data.get("wordings")),
+            tuple(data["parents"]) if data.get("parents") is not None else None,
         )
 
 
@@ -91,6 +96,8 @@ def unexplained(known: Shape, now: Shape, *, truncated: bool) -> str | None:
         return text
     if known.key != now.key:
         return f"its primary key is ({', '.join(now.key)}) now"
+    if known.parents is not None and known.parents != now.parents:
+        return "it became a part of another table, or is one no longer"
     before, after = dict(known.files), dict(now.files)
     if gone := before.keys() - after.keys():
         return f"{len(gone)} of its partitions are gone or detached"

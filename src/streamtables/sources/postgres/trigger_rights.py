@@ -16,7 +16,9 @@ _RELATIONS = """
 SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), c.relkind::text, c.relpersistence::text,
        pg_catalog.pg_has_role(c.relowner, 'USAGE'),
        pg_catalog.format('GRANT %%I TO %%I;', pg_catalog.pg_get_userbyid(c.relowner), current_user),
-       EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid)
+       EXISTS (SELECT FROM pg_catalog.pg_subscription_rel s WHERE s.srrelid = c.oid),
+       (SELECT pg_catalog.min(h.inhparent)::regclass::text FROM pg_catalog.pg_inherits h
+        WHERE h.inhrelid = c.oid AND h.inhparent <> ALL (%s::oid[]))
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = ANY (%s::oid[]) ORDER BY c.oid
 """
@@ -73,9 +75,15 @@ def _of_schema(connection: Connection[Any]) -> Iterator[_Problem]:
 
 def _of_relations(connection: Connection[Any], table: PgTable) -> Iterator[_Problem]:
     oids = [table.oid, *(partition.oid for partition in table.partitions)]
-    for name, kind, persistence, owned, grant, subscribed in connection.execute(
-        _RELATIONS, (oids,)
+    for name, kind, persistence, owned, grant, subscribed, parent in connection.execute(
+        _RELATIONS, (oids, oids)
     ).fetchall():
+        if parent is not None:
+            # A statement fires the triggers of the table that it names.
+            yield (
+                f"{name} is a part of {parent}, and statements on that fire none of its triggers.",
+                f"Capture {parent}, or {name} from the WAL (capture='wal', --capture wal).",
+            )
         if kind not in ("r", "p"):
             what = "a foreign table" if kind == "f" else "not a table"
             yield f"{name} is {what}: triggers cannot see its rows.", f"Leave {name} out."
