@@ -9,6 +9,7 @@ from tests.mutations import (  # noqa: F401  # they list themselves
     operator_mutants,
     rewrite_mutants,
     rule_mutants,
+    shape_mutants,
     state_mutants,
 )
 from tests.mutations.mutants import MUTANTS, Mutant, mutated
