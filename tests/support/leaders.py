@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from streamtables.refresh.processes import pid_of
+
 LEASE_SECONDS = 2.0
 PATIENCE_SECONDS = 240.0
 _SETTINGS = {
@@ -77,7 +79,7 @@ class Leaders:
 
     def led_by(self, holder: str) -> Process | None:
         """Return the process of this name; None where it is not one of these."""
-        number = int(holder.rsplit(":", 1)[1])
+        number = pid_of(holder)
         return next((one for one in self.running if one.pid == number), None)
 
     def wait_for_stop(self) -> Process:

@@ -23,19 +23,23 @@ def new_process_name() -> str:
 
 def has_died(process: str, here: str) -> bool:
     """Whether a process is known to be no more; of those on other machines nothing is known."""
-    host, _, number = process.rpartition(":")
-    if host != here.rpartition(":")[0]:
+    if is_elsewhere(process, here):
         return False
-    pid, _, token = number.partition("/")
-    if int(pid) == os.getpid():
-        return token not in _HERE
+    pid = pid_of(process)
+    if pid == os.getpid():
+        return process.rpartition("/")[2] not in _HERE
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except PermissionError:
         return False
     return False
+
+
+def pid_of(process: str) -> int:
+    """Return the number by which its machine knows a process."""
+    return int(process.rpartition(":")[2].partition("/")[0])
 
 
 def is_elsewhere(process: str, here: str) -> bool:

@@ -20,6 +20,7 @@ from streamtables.catalog.scheduler_models import EpochMove
 from streamtables.engine.session import SparkSessions
 from streamtables.errors import WouldMixError
 from streamtables.refresh.moments import one_moment
+from streamtables.refresh.processes import pid_of
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.leaders import Leaders, Process, wait_for
 from tests.support.moment_judge import MomentJudge, by_epoch, require_forward
@@ -90,7 +91,7 @@ class World:
     def done_by(self, process: Process) -> list[RefreshRecord]:
         """Return what a process refreshed."""
         records = [record for name in TABLES for record in self.db.history(name)]
-        return [record for record in records if record.process.endswith(f":{process.pid}")]
+        return [record for record in records if pid_of(record.process) == process.pid]
 
     def leader(self) -> Process | None:
         """Return the process that leads."""
