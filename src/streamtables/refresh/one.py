@@ -189,7 +189,8 @@ class RefreshOne:
     def _blown(self, small: Changes | None) -> str | None:
         """Return why the change is to be looked at first; what is built anew follows none."""
         task = self.task
-        if self.fuse is None or task.standing is None or task.full or task.rebuild:
+        anew = task.standing is None or task.full or task.rebuild or self._query_changed
+        if self.fuse is None or anew:
             return None
         try:
             return self.fuse(task.table, lambda: self._pending(small))

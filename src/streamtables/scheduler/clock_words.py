@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import StreamTable
+from streamtables.errors import UserError
 from streamtables.refresh.plans import Plans
+
+_log = logging.getLogger("streamtables.scheduler")
 
 # Whatever asks Spark for the time has one of these in its text.
 _WORDS = re.compile(
@@ -20,6 +24,10 @@ def reads_clock(table: StreamTable, definitions: Definitions, plans: Plans) -> b
         return False
     try:
         return plans.plan(table, definitions).facts.reads_clock
+    except UserError:
+        # It no longer compiles, which its refresh will say.
+        return False
     except Exception:
-        # It no longer compiles, or meets a bug: its own refresh says so, and no other table waits.
+        # A bug, which its own refresh meets too; no other table waits for it.
+        _log.exception("cannot tell whether a table asks for the time")
         return False
