@@ -271,6 +271,9 @@ CHOICE = "choose"
 OWN_SHARE = "own_share"
 """The fact of that step that says which share of its time a refresh would have taken alone."""
 
+TOGETHER = "tables"
+"""The fact of a step that says how many tables its statement computed, where it was not one."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -319,3 +322,11 @@ class RefreshRecord:
         facts = next((step.facts for step in self.steps if step.name == CHOICE), {})
         share = facts.get(OWN_SHARE)
         return float(share) if isinstance(share, int | float) else 1.0
+
+    @property
+    def computed_together(self) -> bool:
+        """Whether a statement gave its rows that computed other tables too.
+
+        What it took tells nothing of what the refresh takes alone.
+        """
+        return any(TOGETHER in step.facts for step in self.steps)

@@ -9,12 +9,13 @@ from statistics import median
 from threading import Lock
 from typing import cast
 
-from streamtables.catalog.models import CHOICE, OWN_SHARE, RefreshRecord
+from streamtables.catalog.models import CHOICE, OWN_SHARE, Options, RefreshRecord
 from streamtables.positions import InputId
-from streamtables.refresh.cost_model import Prediction, Rates, Sample, Way, Work, predict
+from streamtables.refresh.cost_model import WAYS, Prediction, Rates, Sample, Way, Work, predict
 from streamtables.refresh.cost_rates import RATES
 from streamtables.refresh.past_book import History, PastBook, told
 
+_FILLED = "first-fill"
 _NEIGHBOURS = 64
 """How many refreshes of any table tell what this machine takes."""
 
@@ -28,6 +29,7 @@ class CostBook:
     _tables: PastBook[Sample] = field(init=False)
     _machine: dict[Way, deque[float]] = field(default_factory=dict)
     _taken: set[tuple[InputId, Way]] = field(default_factory=set)
+    _last: dict[InputId, Way] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -48,6 +50,13 @@ class CostBook:
         self._note_machine(samples)
         with self._lock:
             self._taken.update((record.stream_table_id, sample.way) for sample in samples)
+            if (way := _way_of(record)) is not None and record.reason_code != _FILLED:
+                self._last[record.stream_table_id] = way
+
+    def last_way(self, table: InputId) -> Way | None:
+        """Return the way that a table took last in this process, its first fill apart."""
+        with self._lock:
+            return self._last.get(table)
 
     def is_first(self, table: InputId, way: Way) -> bool:
         """Whether this process has not taken a way of a table yet."""
@@ -119,14 +128,23 @@ def choice_facts(
     return facts
 
 
+def _way_of(record: RefreshRecord) -> Way | None:
+    taken = _choice_of(record).get("way")
+    return next((way for way in WAYS if way == taken), None)
+
+
+def _choice_of(record: RefreshRecord) -> Options:
+    return next((step.facts for step in record.steps if step.name == CHOICE), {})
+
+
 def _sample_of(record: RefreshRecord) -> Sample | None:
     """Return what a refresh took, if it did its work to the end, even without an effect."""
-    facts = next((step.facts for step in record.steps if step.name == CHOICE), None)
-    if facts is None or record.state not in ("applied", "no-change"):
+    facts = _choice_of(record)
+    if not facts or record.state not in ("applied", "no-change") or record.computed_together:
         return None
     # Records of earlier releases tell less.
     work = Work(*(int(cast("int", facts.get(item.name, 0))) for item in fields(Work)))
-    first_fill = record.reason_code == "first-fill"
+    first_fill = record.reason_code == _FILLED
     cold = first_fill or bool(facts.get("cold"))
     seconds = record.seconds * record.own_share
     return Sample(cast("Way", facts["way"]), work, seconds, cold, first_fill)

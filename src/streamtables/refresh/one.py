@@ -46,6 +46,7 @@ from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.stored_columns import OtherColumns
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
+from streamtables.refresh.together import Together
 from streamtables.refresh.whole_way import WholeRefresh
 from streamtables.sources.changes import SharedChanges
 
@@ -80,6 +81,8 @@ class RefreshOne:
     scopes: Sequence[str] = ()
     """The pauses that concern it; its own always does."""
     fuse: Fuse | None = None
+    together: Together | None = None
+    """Those of the round that follow the same change; None where each computes alone."""
     running: Running = field(init=False)
     stay: Stay = field(init=False)
     following: SmallRefresh | None = field(init=False, default=None)
@@ -147,15 +150,10 @@ class RefreshOne:
     @property
     def _is_current(self) -> bool:
         task, standing = self.task, self.task.standing
-        if standing is None or task.full or task.rebuild is not None or self._query_changed:
+        if standing is None or task.full or task.rebuild is not None or task.query_changed:
             return False
         still = not task.changed and not task.clock_moved
         return still and task.base_frontier == standing.base_frontier
-
-    @property
-    def _query_changed(self) -> bool:
-        standing = self.task.standing
-        return standing is not None and standing.query_hash != self.task.table.defining_query_hash
 
     def _refreshed(self, recording: Recording) -> Refresh:
         small = self._small_changes(recording)
@@ -189,7 +187,7 @@ class RefreshOne:
     def _blown(self, small: Changes | None) -> str | None:
         """Return why the change is to be looked at first; what is built anew follows none."""
         task = self.task
-        anew = task.standing is None or task.full or task.rebuild or self._query_changed
+        anew = task.standing is None or task.full or task.rebuild or task.query_changed
         if self.fuse is None or anew:
             return None
         try:
@@ -210,7 +208,7 @@ class RefreshOne:
         """Record the refresh, and what it tells of the next one."""
         self.watch.steps.insert(0, choice.step(result, self.stay.own_share))
         if result.version is None:
-            reason = SAME_ROWS if self._query_changed else NO_EFFECT
+            reason = SAME_ROWS if self.task.query_changed else NO_EFFECT
             answer = recording.no_change(reason, began=True)
         else:
             answer = recording.applied(result, result.version)
@@ -221,7 +219,7 @@ class RefreshOne:
 
     def _chosen(self, small: Changes | None, recording: Recording) -> Choice:
         choosing = Choosing(self.task, self.changes, self.around)
-        choice = choosing.choose(small, query_changed=self._query_changed)
+        choice = choosing.choose(small, query_changed=self.task.query_changed)
         recording.decided(choice.decision, rows_in=rows_of(small or {}))
         fields = {"way": choice.decision.way, "reason": choice.decision.reason.code}
         _log.debug("way chosen", extra={"fields": fields})
@@ -238,7 +236,7 @@ class RefreshOne:
         """Return the small way; one for the whole refresh, as it keeps the rows that it found."""
         if self.following is None:
             args = (self.task, small, self.around, self.watch, recording.notes)
-            self.following = SmallRefresh(*args)
+            self.following = SmallRefresh(*args, together=self.together)
         return self.following
 
     def _need_rebuild(self, error: HistoryGoneError | OtherColumns) -> None:
@@ -252,9 +250,7 @@ class RefreshOne:
     def _small_changes(self, recording: Recording) -> Changes | None:
         """Return the changes of every changed input when all of them are small."""
         task = self.task
-        if task.standing is None or task.full or task.rebuild or self._query_changed:
-            return None
-        if not task.plan.facts.incremental or task.table.mode == "full":
+        if not task.may_follow:
             return None
         found: Changes = {}
         with self.watch.step("changes") as facts:
@@ -286,7 +282,7 @@ class RefreshOne:
     ) -> Applied | Superseded:
         spark = SparkRefresh(self.task, self.changes, self.around, self.watch)
         if decision.mode == "full":
-            return spark.full(query_changed=self._query_changed)
+            return spark.full(query_changed=self.task.query_changed)
         if small is None:
             return spark.differential()
         try:

@@ -30,12 +30,14 @@ from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.altering.learned import carry_learned
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import Fuse, RefreshOne, fault_of
+from streamtables.refresh.parts import expected_part
 from streamtables.refresh.recording import CANCELLED, NOTHING_CHANGED, Recording
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.sighting import Sighting
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
+from streamtables.refresh.together import Part, Together
 from streamtables.sources.changes import SharedChanges
 
 ATTEMPTS = 3
@@ -75,6 +77,7 @@ class Round:
     """Tables whose refresh somebody stopped, and those that wait for them."""
     sighting: Sighting = field(init=False)
     changes: SharedChanges = field(init=False)
+    together: Together | None = field(init=False, default=None)
 
     def run(self) -> list[Refresh]:
         """Refresh all tables of the round, and keep what belongs together as an epoch."""
@@ -89,6 +92,10 @@ class Round:
         )
         tables = {table.id: table for table in self.tables}
         inputs = {key: [item.id for item in table.inputs] for key, table in tables.items()}
+        if settings.adaptive_batch_coalescing:
+            self.together = Together(
+                _readers_of_one(inputs), lambda key: self._expected(tables[key], pins)
+            )
         done = self.runner(tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins))
         # Nothing changed, nothing moved: the commonest refresh of all costs no more than that.
         if any(result.reason.code != NOTHING_CHANGED.code for result in done.values()):
@@ -124,15 +131,7 @@ class Round:
 
     def _attempt(self, table: StreamTable, pins: Pins) -> tuple[Refresh, Task]:
         watch = Stopwatch()
-        task = Task(
-            table=table,
-            definitions=self.snapshot.definitions,
-            plan=self.around.plans.unread(table, self.snapshot.definitions),
-            standing=self.standings.get(table.id),
-            inputs=(),
-            base_frontier=Frontier.EMPTY,
-            refresh_id=new_refresh_id(),
-        )
+        task = self._begun(table)
         self.unmoved.pop(table.id, None)
         try:
             if (blocked := self._blocked(table)) is None:
@@ -147,9 +146,34 @@ class Round:
             self.cancelled |= {table.id} if blocked.code == CANCELLED else set()
             return Recording(task, self.around, watch).deferred(blocked), task
         scopes = self.scopes(table)
-        result = RefreshOne(task, self.changes, self.around, watch, scopes, self.fuse).run()
+        result = RefreshOne(
+            task, self.changes, self.around, watch, scopes, self.fuse, self.together
+        ).run()
         self._note(table, task, result)
         return result, task
+
+    def _begun(self, table: StreamTable) -> Task:
+        return Task(
+            table=table,
+            definitions=self.snapshot.definitions,
+            plan=self.around.plans.unread(table, self.snapshot.definitions),
+            standing=self.standings.get(table.id),
+            inputs=(),
+            base_frontier=Frontier.EMPTY,
+            refresh_id=new_refresh_id(),
+        )
+
+    def _expected(self, table: StreamTable, pins: Pins) -> Part | None:
+        """Return what a table that waits will compute, as far as can be seen without a look."""
+        if table.state != "active" or table.id in self.full:
+            return None
+        if self.sighting.reads_clock(table) or any(
+            i.id in self.sighting.broken for i in table.inputs
+        ):
+            return None
+        inputs = tuple(self._input(item, pins) for item in table.inputs)
+        task = replace(self._begun(table), inputs=inputs)
+        return expected_part(task, self.changes, self.around)
 
     def _task(self, task: Task, pins: Pins) -> Task:
         """Fill in where the table stands and where it goes."""
@@ -300,6 +324,17 @@ class Round:
         if columns != table.columns:
             made_by = table.defining_query_hash
             self.around.catalog.learn_columns(table.id, columns, query_hash=made_by)
+
+
+def _readers_of_one(
+    inputs: Mapping[InputId, Sequence[InputId]],
+) -> Callable[[InputId], Sequence[InputId]]:
+    """Return who gives the tables that read nothing but some input, in the order of the round."""
+    found: dict[InputId, list[InputId]] = {}
+    for key, read in inputs.items():
+        if len(read) == 1:
+            found.setdefault(read[0], []).append(key)
+    return lambda input_id: found.get(input_id, ())
 
 
 def _is_settled(table: StreamTable, result: Refresh) -> bool:

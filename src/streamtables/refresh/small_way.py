@@ -2,7 +2,8 @@
 
 changes     Arrow, netted on the columns that the query reads
 find        rows of other tables that they name by a key, by deltalake
-compute     one Spark query over them, and over the tables of which that is not enough
+compute     one Spark query over them, and over the tables of which that is not enough;
+            one for several tables of the round where the changes are enough (step `share`)
 stored      the rows of the touched keys, by deltalake
 lost        groups whose stored state does not tell their new row: one more query, over them alone;
             likewise first rows, where those stored and those that came do not tell them
@@ -14,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import pyarrow as pa
 
-from streamtables.catalog.models import JsonValue
+from streamtables.catalog.models import TOGETHER, JsonValue
 from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.compiler.maintenance import LOST, STATE, STORED
 from streamtables.engine import small_hand
@@ -32,19 +33,24 @@ from streamtables.engine.lookups import wanted_values
 from streamtables.engine.outcomes import Applied, NotSmall, Superseded
 from streamtables.engine.programs import SmallResult, reads, run_small
 from streamtables.engine.session import Profile
+from streamtables.engine.together import run_together
 from streamtables.fail_points import reach
 from streamtables.refresh.clock import bind_clock
 from streamtables.refresh.looked_up import Finding, Ready
 from streamtables.refresh.old_versions import bind_before
+from streamtables.refresh.parts import part_of
 from streamtables.refresh.routes import APPLY
 from streamtables.refresh.small_write import SmallWrite
 from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.stored_columns import require_hidden
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
+from streamtables.refresh.together import Together
 
 COMBINE = "combine"
 """The step in which stored rows are read and the change is put to their state."""
+SHARE = "share"
+"""The step in which one statement computes several tables, or waits for who does that."""
 LOST_GROUPS = "lost_groups"
 """The fact of that step: how many groups had to be computed anew."""
 
@@ -60,6 +66,8 @@ class SmallRefresh:
     notes: list[str] = field(default_factory=list)
     ahead: Mapping[str, Ahead] = field(default_factory=dict)
     """Inputs whose change is not committed yet, under the names that the query has for them."""
+    together: Together | None = None
+    """The round that it is a part of, where tables of one are computed together."""
 
     def change(self) -> pa.Table:
         """Compute the signed change of the stored rows, and commit nothing.
@@ -106,10 +114,25 @@ class SmallRefresh:
         )
 
     def _computed(self, spark: Session) -> SmallResult:
+        if (result := self._computed_together(spark)) is not None:
+            return result
         with self.watch.step("bind"):
             self._bind(spark)
         with self.watch.step("compute", hand="spark", way="changes"):
             return self._small(spark, self.ready)
+
+    def _computed_together(self, spark: Session) -> SmallResult | None:
+        """Return rows that one statement gives for several tables of the round, if one does."""
+        mine = part_of(self.task, self.changes, self.ready.program)
+        if self.together is None or mine is None or not self.together.concerns(mine):
+            return None
+        limit = self.around.settings.driver_result_rows_max
+        with self.watch.step(SHARE, hand="spark") as facts:
+            taken = self.together.rows(mine, partial(run_together, spark, rows_max=limit))
+            if taken is None:
+                return None
+            facts |= {TOGETHER: taken.tables, "led": taken.led}
+        return SmallResult(taken.rows, ())
 
     @cached_property
     def ready(self) -> Ready:

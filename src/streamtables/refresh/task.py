@@ -91,6 +91,18 @@ class Task:
         names = {item.name for item in self.changed}
         return frozenset(names | {CLOCK_TABLE} if self.clock_moved else names)
 
+    @property
+    def query_changed(self) -> bool:
+        """Whether the stored rows are those of another query."""
+        standing = self.standing
+        return standing is not None and standing.query_hash != self.table.defining_query_hash
+
+    @property
+    def may_follow(self) -> bool:
+        """Whether changes can lead on from the stored rows, as far as is known before a look."""
+        anew = self.standing is None or self.full or self.rebuild is not None or self.query_changed
+        return not anew and self.plan.facts.incremental and self.table.mode != "full"
+
     def window(self, item: TaskInput) -> Window:
         """Return the versions of an input that this refresh consumes."""
         assert self.standing is not None

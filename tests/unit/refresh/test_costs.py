@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from streamtables.catalog.models import CHOICE, RefreshRecord, Step
+from streamtables.catalog.models import CHOICE, TOGETHER, RefreshRecord, Step
 from streamtables.positions import InputId, RefreshId
 from streamtables.positions import Sequence as Number
 from streamtables.refresh.cost_model import Prediction, Sample, Way, Work
@@ -75,6 +75,25 @@ def test_the_first_refresh_of_its_way_in_a_process_is_cold() -> None:
     facts = choice_facts("changes", WORK, {}, cold=True)
     [sample] = samples_of([record(2.0, steps=(Step(CHOICE, 0.0, facts),))])
     assert (sample.cold, sample.first_fill) == (True, False)
+
+
+def test_what_was_computed_together_tells_nothing_of_one_table() -> None:
+    facts = choice_facts("changes", WORK, {})
+    steps = (Step(CHOICE, 0.0, facts), Step("share", 2.0, {TOGETHER: 8, "led": True}))
+    together = record(2.0, steps=steps)
+    assert together.computed_together
+    assert not record(2.0).computed_together
+    assert samples_of([together]) == []
+
+
+def test_the_way_of_the_last_refresh_is_known_where_this_process_made_it() -> None:
+    book = CostBook(capacity=2)
+    assert book.last_way(TABLE) is None
+    book.note(record(4.0, "full", reason_code="first-fill"))
+    assert book.last_way(TABLE) is None, "a fill says nothing of what comes"
+    book.note(record(2.0, "whole"))
+    book.note(record(0.1, steps=(), state="no-change"))
+    assert book.last_way(TABLE) == "whole"
 
 
 def test_an_altered_query_makes_what_is_kept_forgotten() -> None:

@@ -115,6 +115,8 @@ class Program:
     """Rows to be found first, in this order; a program without any reads the tables themselves."""
     keys: KeyValues | None = None
     """The keys that are asked for, where they are at hand and no step has to compute them."""
+    columns: tuple[str, ...] = ()
+    """The columns of the answer in order; none where the statement does not name them all."""
 
 
 def by_schema(table: str, version: str) -> exp.Table:
@@ -165,10 +167,19 @@ def program(
         steps.append(Step(named[id(node)], sql, node is wanted, text.scans > 0))
         writer.kept.add(id(node))
     large = any(works_on_tables(node) for node in in_order(root))
-    last = to_sql(writer.statement(root), pretty=False)
+    query = writer.statement(root)
+    last = to_sql(query, pretty=False)
     found = tuple(_lookup(item) for item in lookups)
     held = None if keys is None else _key_values(*keys)
-    return Program(tuple(steps), last, large, apart.texts[-1].scans > 0, found, held)
+    reads_table = apart.texts[-1].scans > 0
+    return Program(tuple(steps), last, large, reads_table, found, held, _columns(query))
+
+
+def _columns(query: exp.Query) -> tuple[str, ...]:
+    """Return the names of what a statement gives; none where it does not say them all."""
+    names = tuple(query.named_selects)
+    told = all(names) and "*" not in names
+    return names if told and len({known.lower() for known in names}) == len(names) else ()
 
 
 def _lookup(wanted: RowsWanted) -> Lookup:

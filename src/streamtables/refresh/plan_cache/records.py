@@ -77,6 +77,7 @@ def unpack_program(name: RecordName, record: bytes) -> Program:
         plain["steps"] = tuple(Step(**step) for step in plain["steps"])
         plain["lookups"] = tuple(_lookup(item) for item in plain["lookups"])
         plain["keys"] = None if plain["keys"] is None else _key_values(plain["keys"])
+        plain["columns"] = tuple(plain["columns"])
         return Program(**plain)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedRecordError(f"the program cannot be read: {error}") from error

@@ -36,7 +36,9 @@ STATE = StateShape(
 FACTS = PlanFacts(
     True, None, False, False, ("f",), "stored-state", ("g",), (("g", "shown"),), STATE
 )
-PROGRAM = Program((Step("s", "SELECT 'Zoë'", True, False),), "SELECT 1", True, False)
+PROGRAM = Program(
+    (Step("s", "SELECT 'Zoë'", True, False),), "SELECT 1", True, False, columns=("x",)
+)
 
 
 def test_facts_and_programs_come_back_equal():
