@@ -139,10 +139,10 @@ def _alter(
 ) -> AlterPlan:
     table = work.definitions.stream_table(name)
     choices = checked_choices(
-        schedule or table.schedule,
-        mode or table.mode,
-        full or table.full_policy,
-        tier or table.tier,
+        table.schedule if schedule is None else schedule,
+        table.mode if mode is None else mode,
+        table.full_policy if full is None else full,
+        table.tier if tier is None else tier,
         altered_options(table.options, options or {}),
     )
     return work.alter(name, choices, query=query)

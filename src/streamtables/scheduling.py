@@ -229,6 +229,11 @@ class Scheduling:
 
 
 def _in_utc(moment: datetime) -> datetime:
+    # Callers without a type checker pass texts.
+    if not isinstance(moment, datetime):
+        raise ConfigError(
+            f"{moment!r} is no moment", hint="Give it as a datetime with a zone, such as UTC."
+        )
     if moment.tzinfo is None:
         raise ConfigError(f"the moment {moment} has no zone", hint="Give it one, such as UTC.")
     return moment.astimezone(UTC)

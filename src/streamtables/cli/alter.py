@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from streamtables.cli.contract import FullPolicy, Mode
+from streamtables.cli.contract import FullPolicy, Mode, Tier
 from streamtables.cli.invocation import TableArgument, Warehouse, opened
 from streamtables.cli.screen import show_line, working
 from streamtables.cli.text_input import Options, SqlFile, optional_sql_from, options_from
@@ -33,6 +33,10 @@ def alter(
             "--full", help="Whether a full refresh may replace all rows.", show_default=False
         ),
     ] = None,
+    tier: Annotated[
+        Tier | None,
+        typer.Option("--tier", help="How far intervals are stretched.", show_default=False),
+    ] = None,
     option: Options = None,
     dry_run: Annotated[
         bool,
@@ -43,18 +47,25 @@ def alter(
     """Change a stream table. What is not named stays as it is."""
     sql = optional_sql_from(query, file)
     options = options_from(option) or None
-    if (sql, schedule, mode, full, options) == (None,) * 5:
+    if (sql, schedule, mode, full, tier, options) == (None,) * 6:
         raise ConfigError(
             f'nothing to change in stream table "{name}"',
-            hint="Name what changes: --query, --file, --schedule, --mode, --full or --option.",
+            hint="Name what changes: --query, --file, --schedule, --mode, --full, --tier or "
+            "--option.",
         )
     with opened(context, warehouse) as db:
-        plan = db.plan_alter(
-            name, query=sql, schedule=schedule, mode=mode, full=full, options=options
-        )
+        changes: dict[str, Any] = {
+            "query": sql,
+            "schedule": schedule,
+            "mode": mode,
+            "full": full,
+            "tier": tier,
+            "options": options,
+        }
+        plan = db.plan_alter(name, **changes)
         if not dry_run:
             with working(f"altering {name}"):
-                db.alter(name, query=sql, schedule=schedule, mode=mode, full=full, options=options)
+                db.alter(name, **changes)
             show_line(f'stream table "{name}" altered')
     if dry_run or sql is not None:
         for table, becomes in plan.lines:

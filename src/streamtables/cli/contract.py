@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["auto", "differential", "full", "immediate"]
 FullPolicy = Literal["allow", "forbid"]
+Tier = Literal["hot", "warm", "cold", "frozen"]
 
 
 class Named(Protocol):
@@ -473,6 +474,7 @@ class Database(Protocol):
         schedule: str = ...,
         mode: Mode = ...,
         full: FullPolicy = ...,
+        tier: Tier = ...,
         replace: bool = False,
         if_not_exists: bool = False,
         options: Mapping[str, str] = ...,
@@ -485,6 +487,7 @@ class Database(Protocol):
         schedule: str | None = None,
         mode: Mode | None = None,
         full: FullPolicy | None = None,
+        tier: Tier | None = None,
         options: Mapping[str, str] | None = None,
     ) -> object: ...
     def plan_alter(
@@ -495,6 +498,7 @@ class Database(Protocol):
         schedule: str | None = None,
         mode: Mode | None = None,
         full: FullPolicy | None = None,
+        tier: Tier | None = None,
         options: Mapping[str, str] | None = None,
     ) -> AlterPlan: ...
     def pause(

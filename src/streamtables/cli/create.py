@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from streamtables.cli.contract import FullPolicy, Mode
+from streamtables.cli.contract import FullPolicy, Mode, Tier
 from streamtables.cli.invocation import TableArgument, Warehouse, opened
 from streamtables.cli.screen import show_line, working
 from streamtables.cli.text_input import Options, SqlFile, options_from, sql_from
@@ -30,6 +30,7 @@ def create(
     full: Annotated[
         FullPolicy, typer.Option("--full", help="Whether a full refresh may replace all rows.")
     ] = "allow",
+    tier: Annotated[Tier, typer.Option("--tier", help="How far intervals are stretched.")] = "hot",
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a stream table of this name.")
     ] = False,
@@ -52,6 +53,7 @@ def create(
             schedule=schedule,
             mode=mode,
             full=full,
+            tier=tier,
             replace=replace,
             if_not_exists=if_not_exists,
             options=options,

@@ -69,5 +69,7 @@ def _refused(expression: str, detail: str, hint: str = "") -> ConfigError:
     return ConfigError(
         f'cron "{expression}" cannot be used',
         detail=detail,
-        hint=hint or "The fields: minute, hour, day of the month, month, day of the week.",
+        hint=hint
+        or "The fields: minute, hour, day of the month, month, day of the week; "
+        "behind them perhaps a zone by its name, such as Europe/Berlin.",
     )

@@ -134,10 +134,9 @@ def _by_watermark(
 
 
 def _by_blackout(windows: Sequence[Window], now: datetime) -> Hold | None:
-    window = is_within(windows, now)
-    if window is None:
+    if is_within(windows, now) is None:
         return None
-    until = ends_at(window, now)
+    until = ends_at(windows, now)
     return Hold("blackout", f"its blackout window lasts until {shown(until)}", until)
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import groupby
+from itertools import chain, groupby
 from zoneinfo import ZoneInfo
 
 from streamtables.errors import ConfigError
@@ -23,6 +23,8 @@ from streamtables.scheduler.zones import UTC_NAME, zone_called, zone_name
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _EVERY_DAY = tuple(range(len(_DAYS)))
 _DAILY = "daily"
+_DAYS_AHEAD = len(_DAYS) + 1
+_ANY_MONDAY = datetime(2001, 1, 1, tzinfo=UTC)
 _MINUTES_OF_A_DAY = 24 * 60
 _TIMES = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
 _FORM = "A window is days, times and perhaps a zone: 'mon-fri 08:00-18:00 Europe/Berlin'."
@@ -43,7 +45,10 @@ class Window:
 def parse_windows(text: str) -> tuple[Window, ...]:
     """Read windows, several apart by `;`, or refuse the one that cannot be read."""
     parts = [part.strip() for part in text.split(";")]
-    return tuple(_window(part) for part in parts if part)
+    windows = tuple(_window(part) for part in parts if part)
+    if ends_at(windows, _ANY_MONDAY) >= _ANY_MONDAY + timedelta(days=_DAYS_AHEAD):
+        raise _refused(text, "It never ends.", "Use the tier frozen, or pause the table.")
+    return windows
 
 
 def windows_text(windows: Iterable[Window]) -> str:
@@ -59,11 +64,14 @@ def is_within(windows: Iterable[Window], now: datetime) -> Window | None:
     return None
 
 
-def ends_at(window: Window, now: datetime) -> datetime:
-    """Return, in UTC, when the window that a moment lies in is over; the moment itself if none."""
+def ends_at(windows: Iterable[Window], now: datetime) -> datetime:
+    """Return, in UTC, from when on no window holds; the moment itself if none holds it.
+
+    Windows that follow or overlap each other are one stretch; none is longer than the week.
+    """
     over = now.astimezone(UTC)
-    # Whole days that follow each other are one stretch; none is longer than the week.
-    for begin, end in _occurrences(window, now, days_ahead=8):
+    stretches = (_occurrences(window, now, days_ahead=_DAYS_AHEAD) for window in windows)
+    for begin, end in sorted(chain.from_iterable(stretches)):
         if begin <= over < end:
             over = end
     return over
@@ -98,10 +106,7 @@ def _window(text: str) -> Window:
         raise _refused(text, _FORM)
     begin, end = _times(words[1], text)
     zone = zone_name(words[2]) if len(words) == 3 else UTC_NAME
-    window = Window(_days(words[0], text), begin, end, zone)
-    if window.days == _EVERY_DAY and end - begin == _MINUTES_OF_A_DAY:
-        raise _refused(text, "It never ends.", "Use the tier frozen, or pause the table.")
-    return window
+    return Window(_days(words[0], text), begin, end, zone)
 
 
 def _days(text: str, window: str) -> tuple[int, ...]:

@@ -377,7 +377,10 @@ def test_tables_of_one_level_run_side_by_side_and_equal_their_queries(
         (lambda db: db.drop_watermark_group("none"), "none"),
         (lambda db: db.set_watermark_group("g", ["orders"]), "two sources"),
         (lambda db: db.set_watermark("orders", datetime(2030, 1, 1)), "no zone"),  # noqa: DTZ001
+        (lambda db: db.set_watermark("orders", "2030-01-01"), "no moment"),
         (lambda db: db.create("x", "SELECT id FROM orders", schedule="0 seconds"), "0 seconds"),
+        (lambda db: db.create("x", "SELECT id FROM orders", schedule=""), "schedule"),
+        (lambda db: db.create("x", "SELECT id FROM orders", tier=""), "tier"),
     ],
 )
 def test_what_makes_no_sense_is_refused(db: StreamTables, shop: Shop, call, says: str) -> None:

@@ -155,7 +155,8 @@ def test_source_drop_that_leaves_the_server_prints_what_removes_the_rest(run, db
 def test_create_passes_every_option(run, db):
     result = run(
         "create", "totals", QUERY, "--schedule", "1 minute", "--mode", "differential",
-        "--full", "forbid", "--replace", "-o", "merge_strategy=append", "-o", "a = b=c",
+        "--full", "forbid", "--tier", "warm", "--replace",
+        "-o", "merge_strategy=append", "-o", "a = b=c",
     )  # fmt: skip
     assert result.code == 0
     assert db.asked("create") == [
@@ -165,6 +166,7 @@ def test_create_passes_every_option(run, db):
                 "schedule": "1 minute",
                 "mode": "differential",
                 "full": "forbid",
+                "tier": "warm",
                 "replace": True,
                 "if_not_exists": False,
                 "options": {"merge_strategy": "append", "a": "b=c"},
@@ -193,6 +195,7 @@ def test_sql_may_come_from_a_file_or_standard_input(run, db, tmp_path: Path, mon
         (("create", "x", QUERY, "-o", "a=1", "-o", "a=2"), 'option "a" is given twice'),
         (("create", "x", QUERY, "--mode", "fast"), "'fast' is not one of"),
         (("create", "x", QUERY, "--full", "maybe"), "'maybe' is not one of"),
+        (("create", "x", QUERY, "--tier", "tepid"), "'tepid' is not one of"),
         (("create", "x", QUERY, "--replace", "--if-not-exists"), "contradict each other"),
         (("create",), "missing argument 'NAME'"),
         (("alter", "x"), 'nothing to change in stream table "x"'),
@@ -226,10 +229,12 @@ def test_a_wrong_request_is_refused_before_anything_is_opened(run, db, arguments
 def test_alter_passes_only_what_changes(run, db):
     run("alter", "totals", "--schedule", "on change")
     run("alter", "totals", "--query", QUERY, "--mode", "full", "-o", "a=1")
-    nothing = {"query": None, "schedule": None, "mode": None, "full": None, "options": None}
+    run("alter", "totals", "--tier", "cold")
+    nothing = dict.fromkeys(("query", "schedule", "mode", "full", "tier", "options"))
     assert db.asked("alter") == [
         (("totals",), nothing | {"schedule": "on change"}),
         (("totals",), nothing | {"query": QUERY, "mode": "full", "options": {"a": "1"}}),
+        (("totals",), nothing | {"tier": "cold"}),
     ]
 
 

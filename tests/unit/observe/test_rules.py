@@ -47,7 +47,7 @@ CASES: dict[str, tuple[dict[str, str], list[float], list[float]]] = {
     "StreamtablesSlotTooLarge": ({"kind": "slot-too-large"}, rising(1, 1), flat(3)),
     "StreamtablesCaptureSlow": ({"source": "s"}, flat(61), flat(60)),
     "StreamtablesSourceNotSeen": ({"source": "s"}, flat(301), blip(301, 2)),
-    "StreamtablesChangesPileUp": ({"source": "s"}, flat(1_000_001), blip(2_000_000, 5)),
+    "StreamtablesChangesPileUp": ({"kind": "change_buffer_backpressure"}, rising(1, 1), flat(2)),
     "StreamtablesFreshnessAtRisk": ({"stream_table": "t"}, flat(1), blip(1, 10)),
     "StreamtablesFreshnessLate": ({"stream_table": "t"}, blip(2, 3), flat(1)),
     "StreamtablesTablesSuspended": ({}, flat(1), blip(1, 2)),

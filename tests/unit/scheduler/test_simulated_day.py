@@ -91,8 +91,8 @@ def run_a_day(
 
 def look_at(table: Table, now: datetime) -> datetime | None:
     """Start a table or not, and return when to look at it again."""
-    if (window := is_within(table.blackout, now)) is not None:
-        return ends_at(window, now)
+    if is_within(table.blackout, now) is not None:
+        return ends_at(table.blackout, now)
     if now < table.timing.created_at:
         return table.timing.created_at
     if isinstance(table.timing.schedule, OnChange) and not has_changed(table, now):

@@ -97,7 +97,7 @@ def test_when_a_window_holds_and_ends(text: str, moment: str, end: str | None) -
     within = is_within(found, now)
     assert within == (found[0] if end else None)
     if within is not None:
-        assert f"{ends_at(within, now):%m-%d %H:%M}" == end
+        assert f"{ends_at(found, now):%m-%d %H:%M}" == end
 
 
 def test_the_first_of_several_windows_is_named() -> None:
@@ -106,9 +106,29 @@ def test_the_first_of_several_windows_is_named() -> None:
     assert is_within(found, now) == found[1]
 
 
+def test_windows_that_follow_each_other_end_with_the_last() -> None:
+    found = parse_windows("mon-fri 00:00-24:00; sat 00:00-12:00; sat 11:00-20:00")
+    friday = datetime(2026, 6, 5, 9, tzinfo=UTC)
+    assert ends_at(found, friday) == datetime(2026, 6, 6, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mon-sat 00:00-24:00; sun 00:00-24:00",
+        "daily 00:00-13:00; daily 12:00-00:00",
+        "mon-thu 00:00-24:00 Europe/Berlin; thu-mon 00:00-24:00",
+    ],
+)
+def test_windows_that_together_never_end_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_windows(text)
+    assert refused.value.detail == "It never ends."
+
+
 @given(windows, moments)
 def test_a_window_ends_where_it_no_longer_holds(window: Window, now: datetime) -> None:
-    end = ends_at(window, now)
+    end = ends_at([window], now)
     if is_within([window], now) is None:
         assert end == now
     else:
