@@ -154,7 +154,8 @@ class Settings:
 
     adaptive_batch_coalescing: bool = _switch(
         True,
-        help="Read and net the changes of a source once per round, for all tables that follow it.",
+        help="Read and net the changes of a source once per round, for all tables that follow it, "
+        "and compute those that read nothing else in one statement.",
     )
     adaptive_merge_strategy: bool = _switch(
         False,

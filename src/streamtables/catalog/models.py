@@ -271,8 +271,11 @@ CHOICE = "choose"
 OWN_SHARE = "own_share"
 """The fact of that step that says which share of its time a refresh would have taken alone."""
 
+SHARE = "share"
+"""The step in which one statement computes several tables, or waits for who does that."""
+
 TOGETHER = "tables"
-"""The fact of a step that says how many tables its statement computed, where it was not one."""
+"""The fact of that step that says how many tables were computed; not there where it was none."""
 
 
 @dataclass(frozen=True)
@@ -330,3 +333,9 @@ class RefreshRecord:
         What it took tells nothing of what the refresh takes alone.
         """
         return any(TOGETHER in step.facts for step in self.steps)
+
+    @property
+    def alone_seconds(self) -> float:
+        """About what the refresh would have taken alone, without waiting for others in vain."""
+        vain = sum(step.seconds for step in self.steps if step.name == SHARE)
+        return max(0.0, self.seconds - vain) * self.own_share

@@ -42,6 +42,11 @@ class Branch:
         return not elsewhere and plain and bool(program.columns) and self.few
 
     @property
+    def width(self) -> int:
+        """How many columns its rows have."""
+        return len(self.program.columns)
+
+    @property
     def few(self) -> bool:
         """Whether the changes may be a part of Spark's plan."""
         return 0 < int(self.changes.num_rows) <= FEW_ROWS

@@ -121,10 +121,10 @@ class Observer:
         facts = next((step.facts for step in record.steps if step.name == CHOICE), {})
         way = str(facts.get("way"))
         predicted = facts.get(f"predicted_{way}")
-        if record.computed_together or record.seconds <= 0:
+        alone = record.alone_seconds
+        if record.computed_together or alone <= 0:
             return
         if isinstance(predicted, int | float):
-            alone = record.seconds * record.own_share
             self.counts.observe(metric.COST_RATIO, way, value=predicted / alone)
 
     def newly_fell_back(self, record: RefreshRecord) -> bool:

@@ -16,6 +16,8 @@ from streamtables.refresh.cost_rates import RATES
 from streamtables.refresh.past_book import History, PastBook, told
 
 _FILLED = "first-fill"
+_ENDED = ("applied", "no-change")
+"""The states of a refresh that did its work to the end, even without an effect."""
 _NEIGHBOURS = 64
 """How many refreshes of any table tell what this machine takes."""
 
@@ -49,8 +51,11 @@ class CostBook:
         samples = samples_of([record])
         self._note_machine(samples)
         with self._lock:
-            self._taken.update((record.stream_table_id, sample.way) for sample in samples)
-            if (way := _way_of(record)) is not None and record.reason_code != _FILLED:
+            if (way := _way_of(record)) is None or record.state not in _ENDED:
+                return
+            # Also where it tells nothing of its time: what it needs is compiled now.
+            self._taken.add((record.stream_table_id, way))
+            if record.reason_code != _FILLED:
                 self._last[record.stream_table_id] = way
 
     def last_way(self, table: InputId) -> Way | None:
@@ -140,11 +145,11 @@ def _choice_of(record: RefreshRecord) -> Options:
 def _sample_of(record: RefreshRecord) -> Sample | None:
     """Return what a refresh took, if it did its work to the end, even without an effect."""
     facts = _choice_of(record)
-    if not facts or record.state not in ("applied", "no-change") or record.computed_together:
+    if not facts or record.state not in _ENDED or record.computed_together:
         return None
     # Records of earlier releases tell less.
     work = Work(*(int(cast("int", facts.get(item.name, 0))) for item in fields(Work)))
     first_fill = record.reason_code == _FILLED
     cold = first_fill or bool(facts.get("cold"))
-    seconds = record.seconds * record.own_share
+    seconds = record.alone_seconds
     return Sample(cast("Way", facts["way"]), work, seconds, cold, first_fill)

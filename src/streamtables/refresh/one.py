@@ -236,7 +236,7 @@ class RefreshOne:
         """Return the small way; one for the whole refresh, as it keeps the rows that it found."""
         if self.following is None:
             args = (self.task, small, self.around, self.watch, recording.notes)
-            self.following = SmallRefresh(*args, together=self.together)
+            self.following = SmallRefresh(*args, together=self.together, check=self.running.check)
         return self.following
 
     def _need_rebuild(self, error: HistoryGoneError | OtherColumns) -> None:

@@ -17,20 +17,28 @@ from streamtables.refresh.looked_up import looks_up
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
 from streamtables.refresh.together import Part
-from streamtables.sources.changes import SharedChanges
+from streamtables.sources.changes import SharedChanges, Window
 
 
 def part_of(task: Task, changes: Mapping[str, pa.Table], program: Program) -> Part | None:
     """Return the part of a refresh that follows its changes; None where it needs more than them."""
-    if len(task.changed) != 1 or task.clock is not None or task.plan.facts.first is not None:
+    facts = task.plan.facts
+    if len(task.changed) != 1 or task.clock is not None or facts.first is not None:
+        return None
+    # What a function in Python takes, and whether it ends, nobody knows.
+    if facts.python_functions:
         return None
     [item] = task.changed
     branch = Branch(program, view_name(item.name, "changes"), changes[item.name])
     return Part(task.table.id, task.window(item), branch) if branch.fits else None
 
 
-def expected_part(task: Task, changes: SharedChanges, around: Surroundings) -> Part | None:
+def expected_part(
+    task: Task, window: Window, changes: SharedChanges, around: Surroundings
+) -> Part | None:
     """Return the part of a refresh that has not begun, if it does as the last one did.
+
+    None as well where it will follow another window than that.
 
     Raises:
         StreamTablesError: something is wrong with it, which it says itself when it is its turn.
@@ -40,7 +48,9 @@ def expected_part(task: Task, changes: SharedChanges, around: Surroundings) -> P
     if not task.may_follow or len(task.changed) != 1:
         return None
     [item] = task.changed
-    rows = changes.small(task.window(item), item.columns)
+    if task.window(item) != window:
+        return None
+    rows = changes.small(window, item.columns)
     if isinstance(rows, TooLarge):
         return None
     found = looks_up(around.settings)

@@ -92,7 +92,7 @@ def _lines(last: RefreshRecord, history: Sequence[RefreshRecord]) -> Iterator[st
     steps = ", ".join(f"{step.name} {step.seconds:.3f}" for step in last.steps)
     yield f"seconds    {last.seconds:.3f}" + (f": {steps}" if steps else "")
     if last.own_share < 1:
-        yield f"alone      about {last.seconds * last.own_share:.3f}: others ran at the same time"
+        yield f"alone      about {last.alone_seconds:.3f}: others ran at the same time"
     if (predicted := _predicted(last)) is not None:
         yield "predicted  " + ", ".join(f"{way} {took:.3f}" for way, took in predicted.items())
     timings = [_timing_text(sample) for sample in last_of_each_way(history).values()]

@@ -38,7 +38,7 @@ from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 from streamtables.refresh.together import Part, Together
-from streamtables.sources.changes import SharedChanges
+from streamtables.sources.changes import SharedChanges, Window
 
 ATTEMPTS = 3
 """How often a refresh is tried when other processes commit in between."""
@@ -94,9 +94,16 @@ class Round:
         inputs = {key: [item.id for item in table.inputs] for key, table in tables.items()}
         if settings.adaptive_batch_coalescing:
             self.together = Together(
-                _readers_of_one(inputs), lambda key: self._expected(tables[key], pins)
+                _readers_of_one(inputs),
+                lambda key, window: self._expected(tables[key], pins, window),
             )
-        done = self.runner(tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins))
+        try:
+            done = self.runner(
+                tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins)
+            )
+        finally:
+            # It knows the round, and whoever keeps the round would keep its rows.
+            self.together = None
         # Nothing changed, nothing moved: the commonest refresh of all costs no more than that.
         if any(result.reason.code != NOTHING_CHANGED.code for result in done.values()):
             self.around.catalog.record_epoch(tables, self.around.clock())
@@ -163,8 +170,8 @@ class Round:
             refresh_id=new_refresh_id(),
         )
 
-    def _expected(self, table: StreamTable, pins: Pins) -> Part | None:
-        """Return what a table that waits will compute, as far as can be seen without a look."""
+    def _expected(self, table: StreamTable, pins: Pins, window: Window) -> Part | None:
+        """Return what a table that waits will compute of a window, as far as can be foreseen."""
         if table.state != "active" or table.id in self.full:
             return None
         if self.sighting.reads_clock(table) or any(
@@ -173,7 +180,7 @@ class Round:
             return None
         inputs = tuple(self._input(item, pins) for item in table.inputs)
         task = replace(self._begun(table), inputs=inputs)
-        return expected_part(task, self.changes, self.around)
+        return expected_part(task, window, self.changes, self.around)
 
     def _task(self, task: Task, pins: Pins) -> Task:
         """Fill in where the table stands and where it goes."""

@@ -12,14 +12,14 @@ commit      by deltalake, compare-and-set; by Spark where too many files are tou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import pyarrow as pa
 
-from streamtables.catalog.models import TOGETHER, JsonValue
+from streamtables.catalog.models import SHARE, TOGETHER, JsonValue
 from streamtables.compiler.backend.statement import Program, view_name
 from streamtables.compiler.maintenance import LOST, STATE, STORED
 from streamtables.engine import small_hand
@@ -45,12 +45,10 @@ from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.stored_columns import require_hidden
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task
-from streamtables.refresh.together import Together
+from streamtables.refresh.together import Alone, Together
 
 COMBINE = "combine"
 """The step in which stored rows are read and the change is put to their state."""
-SHARE = "share"
-"""The step in which one statement computes several tables, or waits for who does that."""
 LOST_GROUPS = "lost_groups"
 """The fact of that step: how many groups had to be computed anew."""
 
@@ -68,6 +66,8 @@ class SmallRefresh:
     """Inputs whose change is not committed yet, under the names that the query has for them."""
     together: Together | None = None
     """The round that it is a part of, where tables of one are computed together."""
+    check: Callable[[], None] = lambda: None
+    """Ends a refresh that somebody stopped."""
 
     def change(self) -> pa.Table:
         """Compute the signed change of the stored rows, and commit nothing.
@@ -129,7 +129,9 @@ class SmallRefresh:
         limit = self.around.settings.driver_result_rows_max
         with self.watch.step(SHARE, hand="spark") as facts:
             taken = self.together.rows(mine, partial(run_together, spark, rows_max=limit))
-            if taken is None:
+            self.check()
+            if isinstance(taken, Alone):
+                facts["declined"] = taken.reason
                 return None
             facts |= {TOGETHER: taken.tables, "led": taken.led}
         return SmallResult(taken.rows, ())

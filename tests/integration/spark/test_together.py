@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamtables.api import StreamTables
+from streamtables.catalog.models import SHARE
 from streamtables.engine.session import SparkSessions
+from streamtables.errors import TransientError
+from streamtables.refresh import small_way
+from streamtables.refresh.cancelling import BEAT_SECONDS
 from streamtables.refresh.results import Refresh
-from streamtables.refresh.small_way import SHARE
+from streamtables.refresh.together import FAILED
 from tests.support.delta_tables import DeltaTableFile
 from tests.support.settings import settings_with
 
@@ -136,6 +141,31 @@ def test_a_table_that_cannot_be_computed_fails_alone(db: StreamTables, tmp_path:
     assert db.verify("last").equal
     table.delete("id = 40")
     assert {r.outcome for r in went(db).values()} <= {"applied", "no-change"}
+
+
+def test_who_leads_and_is_stopped_writes_nothing(
+    db: StreamTables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    table = source(db, tmp_path)
+    filled(db, {"a": "SELECT id, n FROM t", "b": "SELECT g, sum(n) AS s FROM t GROUP BY g"})
+    versions = {item.name: item.version for item in db.status()}
+
+    def stopped(*_: object, **__: object) -> None:
+        with StreamTables(db.warehouse) as other:
+            assert other.cancel()
+        # Longer than it takes until somebody looks whether a refresh is to stop.
+        time.sleep(2.5 * BEAT_SECONDS)
+        raise TransientError("the Spark job was cancelled")
+
+    table.update("id = 3", n="7")
+    with monkeypatch.context() as patched:
+        patched.setattr(small_way, "run_together", stopped)
+        done = {result.outcome: result.table for result in db.refresh_all()}
+    assert set(done) == {"cancelled", "applied"}
+    standing = {item.name: item.version for item in db.status()}
+    assert standing[done["cancelled"]] == versions[done["cancelled"]]
+    assert shared(db, done["applied"])["declined"] == FAILED.reason
+    went(db)
 
 
 def test_tables_over_a_stream_table_share_too(db: StreamTables, tmp_path: Path):

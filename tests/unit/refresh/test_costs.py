@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from streamtables.catalog.models import CHOICE, TOGETHER, RefreshRecord, Step
+from streamtables.catalog.models import CHOICE, SHARE, TOGETHER, RefreshRecord, Step
 from streamtables.positions import InputId, RefreshId
 from streamtables.positions import Sequence as Number
 from streamtables.refresh.cost_model import Prediction, Sample, Way, Work
@@ -79,11 +79,20 @@ def test_the_first_refresh_of_its_way_in_a_process_is_cold() -> None:
 
 def test_what_was_computed_together_tells_nothing_of_one_table() -> None:
     facts = choice_facts("changes", WORK, {})
-    steps = (Step(CHOICE, 0.0, facts), Step("share", 2.0, {TOGETHER: 8, "led": True}))
+    steps = (Step(CHOICE, 0.0, facts), Step(SHARE, 2.0, {TOGETHER: 8, "led": True}))
     together = record(2.0, steps=steps)
     assert together.computed_together
     assert not record(2.0).computed_together
     assert samples_of([together]) == []
+    book = CostBook(capacity=2)
+    book.note(together)
+    assert not book.is_first(TABLE, "changes")
+
+
+def test_what_was_waited_for_in_vain_is_no_part_of_what_a_refresh_takes() -> None:
+    steps = (Step(CHOICE, 0.0, choice_facts("changes", WORK, {})), Step(SHARE, 5.0))
+    [sample] = samples_of([record(5.25, steps=steps)])
+    assert sample.seconds == 0.25
 
 
 def test_the_way_of_the_last_refresh_is_known_where_this_process_made_it() -> None:
