@@ -70,8 +70,9 @@ def _aggregates() -> str:
     listed = ", ".join(f"`{name}`" for name in sql_support().aggregates)
     return (
         f"## Aggregates\n\n{listed}; each with DISTINCT and with FILTER. COUNT, SUM and AVG of exact\n"
-        "numbers at the root are kept by adding to a stored state. MIN and MAX of integers, decimals, dates,\n"
-        "timestamps, booleans and plain text at the root are kept beside them: the stored value improves with\n"
+        "numbers at the root are kept by adding to a stored state, and so are COUNT_IF and REGR_COUNT. MIN and MAX\n"
+        "of integers, decimals, dates, timestamps, booleans and plain text at the root are kept beside them, BOOL_AND\n"
+        "and BOOL_OR, by whatever name, as the MIN and MAX that they are: the stored value improves with\n"
         "rows that come, and only a group of which a row as good went is computed again (every touched group\n"
         "when a change is too large for the driver). The others compute the groups that\n"
         "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, or a variance or one of\n"

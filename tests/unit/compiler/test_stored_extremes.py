@@ -16,6 +16,8 @@ from tests.unit.compiler.tables import compiled
         "SELECT note, min(amount) AS m FROM orders GROUP BY note",
         "SELECT id, max(note) AS m FROM orders GROUP BY id",
         "SELECT max(vip) AS m FROM customers",
+        "SELECT every(vip) AS e, any(vip) FILTER (WHERE id > 1) AS s FROM customers",
+        "SELECT name, bool_or(DISTINCT vip) AS m, count(*) AS n FROM customers GROUP BY name",
         "SELECT min(at) AS a, max(day) AS d FROM events",
         "SELECT note, max(DISTINCT id) FILTER (WHERE amount > 1) AS m FROM orders GROUP BY note",
         "SELECT note, sum(amount) AS s, avg(id) AS a, max(id) AS m FROM orders GROUP BY note",

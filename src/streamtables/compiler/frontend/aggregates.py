@@ -25,7 +25,7 @@ from streamtables.compiler.frontend.key_types import check_collected_type, check
 from streamtables.compiler.frontend.own_aggregates import own_type
 from streamtables.compiler.frontend.tie_breakers import tie_parts
 from streamtables.compiler.frontend.typing import Types, type_of
-from streamtables.compiler.types import BIGINT, UNKNOWN, is_orderable
+from streamtables.compiler.types import BIGINT, BOOLEAN, UNKNOWN, is_numeric, is_orderable
 from streamtables.errors import SqlTypeError
 
 _COLLECTED = functions.COLLECTIONS | {"listagg", "string_agg"}
@@ -157,6 +157,13 @@ def _settled(call: AggregateCall, parts: _Parts, node: Node) -> AggregateCall:
     if call.function == "count_if":
         yes = exp.Case(ifs=[exp.If(this=call.arguments[0], true=exp.Literal.number(1))])
         return replace(call, function="count", arguments=(yes,), argument_types=(BIGINT,))
+    if call.argument_types[:1] == (BOOLEAN,) and call.function in functions.EVERY_OR_SOME:
+        # False is less than true, and the least and greatest value have a stored state.
+        every = call.function in functions.EVERY
+        return replace(call, function="min" if every else "max", distinct=False)
+    if call.function == "regr_count" and all(map(is_numeric, call.argument_types)):
+        # Numbers are not cast, so that no pair fails to be counted.
+        return replace(call, function="count")
     if call.function in ("regr_avgx", "regr_avgy") and not call.distinct:
         return _average_of_pairs(call)
     if call.function == "listagg":

@@ -72,7 +72,11 @@ FLOATING = SPREADS | OF_PAIRS
 SUMS = frozenset({"sum", "avg", "mean", "try_sum", "try_avg"})
 """Aggregates that add their values up."""
 
-ONE_ARGUMENT = SPREADS | _words("sum avg mean min max count_if bool_and bool_or every some any")
+EVERY = _words("bool_and every")
+EVERY_OR_SOME = EVERY | _words("bool_or some any")
+"""Aggregates of conditions."""
+
+ONE_ARGUMENT = SPREADS | EVERY_OR_SOME | _words("sum avg mean min max count_if")
 """Aggregates of exactly one value."""
 
 TWO_ARGUMENTS = frozenset({"max_by", "min_by"})
@@ -102,7 +106,6 @@ ORDER_DEPENDENT = FIRST | LAST | COLLECTIONS | frozenset({"listagg", "string_agg
 OF_EQUALS = _words("min max mode collect_set")
 """Aggregates that keep one of several values that are equal."""
 
-_BOOLEANS = _words("bool_and bool_or every some any")
 _COUNTS = _words("count count_if approx_count_distinct regr_count")
 _SAME_AS_ARGUMENT = FIRST | LAST | _words("min max min_by max_by mode bit_and bit_or bit_xor")
 
@@ -193,7 +196,7 @@ def aggregate_type(function: str, argument: SqlType) -> SqlType:
         return BIGINT
     if function in _SAME_AS_ARGUMENT:
         return argument
-    if function in _BOOLEANS:
+    if function in EVERY_OR_SOME:
         return BOOLEAN
     if function in FLOATING:
         return DOUBLE
