@@ -82,11 +82,6 @@ class _Store:
         self.connection.execute("PRAGMA disable_optimizer")
         # The plan of a sorted range join runs only once, and prepared ones run again.
         self.connection.execute("SET nested_loop_join_threshold = 1000000000")
-        # Spark's name for what a scalar subquery of two rows does.
-        self.connection.execute("CREATE OR REPLACE MACRO raise_error(message) AS error(message)")
-        self.connection.execute(
-            "CREATE OR REPLACE MACRO timestamp_micros(micros) AS make_timestamptz(micros)"
-        )
         for schema in ("before", "after", "changes"):
             self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
 

@@ -104,12 +104,22 @@ def _mode(mode: exp.Expr) -> None:
         mode.replace(exp.Anonymous(this="mode", expressions=[ordered]))
 
 
+_NAMES = {"raise_error": "error", "timestamp_micros": "make_timestamptz"}
+"""What sqlglot leaves as it is, and DuckDB knows by another name."""
+
+
+def _named(call: exp.Expr) -> None:
+    """Call a function by DuckDB's name for it."""
+    call.set("this", _NAMES.get(call.name.lower(), call.this))
+
+
 def _hint(hint: exp.Expr) -> None:
     """A hint is for Spark's planner."""
     hint.pop()
 
 
 _TRANSLATED: dict[type[exp.Expr], Callable[[exp.Expr], None]] = {
+    exp.Anonymous: _named,
     exp.JSONFormat: _json,
     exp.Count: _count,
     exp.CountIf: _count_if,
