@@ -40,6 +40,7 @@ JOINS = (
             "SELECT r.s, t.c FROM r LEFT JOIN t ON r.a = t.a OR r.s = t.s",
             "SELECT r.s, t.c, v.d FROM r LEFT JOIN t ON r.a = t.a LEFT JOIN v ON r.b = v.a",
             "SELECT r.s, t.c, v.d FROM r LEFT JOIN t ON r.a = t.a LEFT JOIN v ON t.id = v.a",
+            "SELECT t.c, median(r.b) AS m FROM r LEFT JOIN t ON r.a = t.a GROUP BY t.c",
             "SELECT r.id FROM r LEFT JOIN t ON r.a = t.a AND r.b IN (SELECT b FROM u)",
             "SELECT ev.id FROM ev LEFT JOIN v ON ev.a = v.a AND v.d < current_date()",
         ),

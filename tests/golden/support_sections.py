@@ -42,9 +42,9 @@ predicted time.
 |---|---|---|---|"""
 
 _UNTRACED = """Other operators are computed whole where rows are looked up in them by columns that are not those of
-their groups, or not of their left side: the look-up cannot be carried down to the tables. The outer
-join whose next join looks at its padded side is one; the values by which a correlated subquery without
-an equality is computed are another.
+their groups, or not of their left side: the look-up cannot be carried down to the tables. Groups of
+columns of the padded side of an outer join, whose aggregates have no stored state, are one; the values by
+which a correlated subquery without an equality is computed are another.
 
 | operator | for instance | executed cases |
 |---|---|---|"""

@@ -13,6 +13,7 @@ from streamtables.compiler.algebra import (
     Filter,
     InnerJoin,
     Keys,
+    LeftJoin,
     Negate,
     Net,
     Node,
@@ -58,6 +59,9 @@ STATE_OF_MATCHES = """SELECT a, count(*) AS n FROM r
 
 LEFT_JOIN = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a = u.a"
 SEMI_JOIN = "SELECT r.id FROM r WHERE EXISTS (SELECT 1 FROM u WHERE u.a = r.a)"
+PADDED_GROUPS = "SELECT u.b, median(r.id) AS m FROM r LEFT JOIN u ON r.a = u.a GROUP BY u.b"
+CHAIN = """SELECT r.id, v.f FROM r LEFT JOIN u ON r.a = u.a AND r.b > u.b
+    LEFT JOIN v ON u.b = v.a"""
 RANGE_JOIN = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a < u.a"
 
 
@@ -97,6 +101,21 @@ def _(patch: Patches) -> None:
         return Filter(at("before", node.left), exp.false())
 
     patch.function(probe_delta, "_touched_rows", nothing)
+
+
+@mutant("a NULL that is looked for on a padded side is taken for a match", PADDED_GROUPS)
+def _(patch: Patches) -> None:
+    patch.function(probe_delta, "_holds_no_null", lambda keys: True)
+
+
+@mutant("matches that are looked for on a padded side keep no condition", CHAIN)
+def _(patch: Patches) -> None:
+    right = probe_delta._restrict_matches
+
+    def wrong(node: LeftJoin, *args: Any) -> Node:
+        return right(replace(node, conditions=node.conditions[:1]), *args)
+
+    patch.function(probe_delta, "_restrict_matches", wrong)
 
 
 @mutant("changes are cut to a key before they are netted", GROUPED_RANKS)

@@ -15,6 +15,8 @@ from sqlglot import exp
 
 from streamtables.compiler.algebra.candidates import Names, candidates, candidates_below
 from streamtables.compiler.algebra.existence import Existence
+from streamtables.compiler.algebra.inner_join import InnerJoin
+from streamtables.compiler.algebra.left_join import LeftJoin
 from streamtables.compiler.algebra.node import (
     Kind,
     Node,
@@ -134,7 +136,29 @@ def restrict_probe(node: Probe, keys: Node, on: On) -> Node:
     traced = tuple(pair for pair in on if pair[0] in node.left.names)
     partner = {left: right for left, right in node.equalities}
     met = tuple((partner[column], key) for column, key in traced if column in partner)
+    if isinstance(node, LeftJoin) and len(traced) < len(on) and _holds_no_null(keys):
+        return _restrict_matches(node, keys, on, met)
     below = node.with_inputs(
         restrict_partly(node.left, keys, on, traced), restrict_partly(node.right, keys, on, met)
     )
     return Restrict(below, keys, on) if stays_above(on, traced) else below
+
+
+def _holds_no_null(keys: Node) -> bool:
+    return isinstance(keys, Keys) and not keys.nulls
+
+
+def _restrict_matches(node: LeftJoin, keys: Node, on: On, met: On) -> Node:
+    """Restrict an outer join by columns of its right side, where no key is NULL.
+
+        (L ⟕ R) ⋉ K = L ⋈ (R ⋉ K)
+
+    A padded row has NULL there, which equals no key, so only matches are left; and those are
+    looked up from the right rows, where the outer join would have to begin with all of the left.
+    """
+    own = (*(pair for pair in on if pair[0] in node.right.names), *met)
+    right = restrict_partly(node.right, keys, on, own)
+    names = tuple(dict.fromkeys(name for _, name in node.equalities))
+    left = restrict(node.left, Keys(right, names, nulls=node.minds_nulls), node.equalities)
+    matches = InnerJoin((left, right), node.conditions)
+    return Restrict(matches, keys, on) if stays_above(on, own) else matches

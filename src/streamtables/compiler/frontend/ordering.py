@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from streamtables.compiler.algebra import Project, Projection, TopK
+from streamtables.compiler.algebra import Filter, Project, Projection, TopK
 from streamtables.compiler.frontend.binding import Binding, Bound, column
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.tie_breakers import tie_breakers, without_repeats
@@ -21,19 +21,25 @@ def has_limit(query: exp.Query) -> bool:
     return query.args.get("limit") is not None or query.args.get("offset") is not None
 
 
-def check_limit(query: exp.Query, binding: Binding) -> None:
-    """Refuse a limit that may pick any rows; note an order that means nothing."""
-    limit = query.args.get("limit") or query.args.get("offset")
-    if limit is not None and query.args.get("order") is None:
-        raise binding.not_incremental("LIMIT without ORDER BY may pick any rows.", limit)
-    if limit is None and query.args.get("order") is not None:
+def note_order(query: exp.Query, binding: Binding) -> None:
+    """Note an order that means nothing."""
+    if query.args.get("order") is not None and not has_limit(query):
         binding.notes.add("ORDER BY without LIMIT has no effect: a table has no order.")
+
+
+def order_of(query: exp.Query) -> list[exp.Ordered]:
+    """Return the items of ORDER BY."""
+    order = query.args.get("order")
+    return order.expressions if order is not None else []
 
 
 def limited(
     bound: Bound, order: list[tuple[str, exp.Ordered]], query: exp.Query, binding: Binding
 ) -> Bound:
     """Return the first rows of a bound query, ordered by columns of it, hidden ones included."""
+    rows, skipped = (_number(query.args.get(word), binding) for word in ("limit", "offset"))
+    if not order:
+        return _limited_row(bound, query, binding, wanted=rows != 0 and not skipped)
     wanted = tuple(
         exp.Ordered(
             this=column(name),
@@ -48,8 +54,8 @@ def limited(
         node,
         (),
         without_repeats((*wanted, *tie_breakers(node))),
-        _number(query.args.get("limit"), binding),
-        _number(query.args.get("offset"), binding) or 0,
+        rows,
+        skipped or 0,
     )
     shown = tuple(Projection(c.inner, column(c.inner), c.type) for c in bound.columns)
     if len(shown) == len(node.columns):
@@ -57,10 +63,18 @@ def limited(
     return Bound(Project(first, shown), bound.columns)
 
 
+def _limited_row(bound: Bound, query: exp.Query, binding: Binding, *, wanted: bool) -> Bound:
+    """Return a query without an order: of one row at most, a limit takes all or nothing."""
+    if bound.node.key != ():
+        limit = query.args.get("limit") or query.args["offset"]
+        raise binding.not_incremental("LIMIT without ORDER BY may pick any rows.", limit)
+    return bound if wanted else Bound(Filter(bound.node, exp.false()), bound.columns)
+
+
 def by_output(bound: Bound, query: exp.Query, binding: Binding) -> list[tuple[str, exp.Ordered]]:
     """Return the order of a set operation, which can only name its output."""
     found = []
-    for item in query.args["order"].expressions:
+    for item in order_of(query):
         inner = item.this.unnest()
         place = ordinal(inner, len(bound.columns), "ORDER BY", binding)
         if place is not None:

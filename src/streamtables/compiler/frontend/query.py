@@ -8,7 +8,7 @@ from streamtables.compiler.frontend.binding import Binding, Bound, Notes
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.key_types import check_stored_type
-from streamtables.compiler.frontend.ordering import by_output, check_limit, has_limit, limited
+from streamtables.compiler.frontend.ordering import by_output, has_limit, limited, note_order
 from streamtables.compiler.frontend.recursion import bind_recursive, is_recursive
 from streamtables.compiler.frontend.scope import Namer, Visible
 from streamtables.compiler.frontend.select import bind_select
@@ -30,7 +30,7 @@ def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes, inlining: Inl
 def bind_query(query: exp.Query, binding: Binding) -> Bound:
     """Bind a query or a part of one that stands for itself."""
     binding = _with_named_queries(query, binding)
-    check_limit(query, binding)
+    note_order(query, binding)
     match query:
         case exp.Select():
             return bind_select(query, binding)

@@ -18,7 +18,7 @@ from streamtables.compiler.frontend.from_parts import FromClause, with_condition
 from streamtables.compiler.frontend.generators import generated_items, with_lateral_view
 from streamtables.compiler.frontend.grouping import bind_groups, needs_grouping
 from streamtables.compiler.frontend.key_types import check_key_type
-from streamtables.compiler.frontend.ordering import HIDDEN, has_limit, limited, ordinal
+from streamtables.compiler.frontend.ordering import HIDDEN, has_limit, limited, order_of, ordinal
 from streamtables.compiler.frontend.scope import Scope, Visible
 from streamtables.compiler.frontend.select_items import SelectItem, aliases_of
 from streamtables.compiler.frontend.subqueries import Subqueries
@@ -110,6 +110,7 @@ def _select_items(
             items.extend(SelectItem(shown, value) for shown, value in star)
             continue
         inner = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+        inner = _without_brackets(inner)
         # An item may name an earlier one, where FROM has no such column.
         bound = bind_expression(
             inner,
@@ -161,7 +162,7 @@ def _order_items(
     if not has_limit(select):
         return []
     found: list[tuple[SelectItem, exp.Ordered]] = []
-    for number, ordered in enumerate(select.args["order"].expressions):
+    for number, ordered in enumerate(order_of(select)):
         item = ordered.this.unnest()
         place = ordinal(item, len(items), "ORDER BY", binding)
         if place is not None:
@@ -204,11 +205,19 @@ def _order_columns(
 
 def _shown_name(item: exp.Expr) -> str:
     """Return the column name that Spark would show for an item of the select list."""
+    item = _without_brackets(item)
     if isinstance(item, exp.Alias | exp.Column):
         return item.alias_or_name
     if isinstance(item, exp.Dot):
         return item.name
     return item.sql(dialect=VerbatimSpark, normalize_functions="lower")
+
+
+def _without_brackets(item: exp.Expr) -> exp.Expr:
+    """Return what brackets hold: `(a)` is the column `a`, under its own name."""
+    while isinstance(item, exp.Paren):
+        item = item.this
+    return item
 
 
 def _projected(node: Node, items: list[SelectItem], binding: Binding) -> Bound:
