@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := not spark and not postgres and not crash and not slow and not bench and not browser
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-connect test-cluster test-dbt test-orchestrators test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
+.PHONY: help setup demo browser test test-connect test-cluster test-dbt test-orchestrators test-tpcds test-all test-long check lint bench bench-postgres bench-scheduler bench-refresh bench-medallion bench-second-process gates golden docs site licences audit dist fuzz constraints clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,10 +55,14 @@ test-orchestrators: ## stream tables in Airflow and in Dagster
 	@scripts/setup.sh dagster
 	@$(PYTEST) -q tests/integration/elsewhere/test_orchestrators.py $(ARGS)
 
-test-all: test test-connect test-cluster test-dbt test-orchestrators ## all of it, on every kind of Spark and in every framework
+test-tpcds: ## the 99 queries of TPC-DS, on DuckDB and on Spark
+	@scripts/setup.sh tpcds
+	@$(PYTEST) -q -m long tests/tpcds $(ARGS)
+
+test-all: test test-connect test-cluster test-dbt test-orchestrators test-tpcds ## all of it, on every kind of Spark and in every framework
 
 test-long: setup ## what takes too long on Spark for every change
-	@$(PYTEST) -q -m long $(ARGS)
+	@$(PYTEST) -q -m long --ignore=tests/integration/elsewhere --ignore=tests/tpcds $(ARGS)
 
 bench: setup ## measure against full refresh and a bare Delta commit; JSON and a table
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -113,7 +117,7 @@ PINNING := --universal --generate-hashes --no-emit-index-url --custom-compile-co
 constraints: ## pin the newest versions that pyproject.toml allows (needs uv)
 	@uv pip compile pyproject.toml --extra demo --extra web --extra connect --extra notebook --extra traces \
 	    --extra dev $(PINNING) --upgrade -o constraints.txt
-	@for extra in dbt airflow dagster; do cp constraints.txt constraints-$$extra.txt; \
+	@for extra in dbt airflow dagster tpcds; do cp constraints.txt constraints-$$extra.txt; \
 	    uv pip compile pyproject.toml --extra $$extra $(PINNING) -o constraints-$$extra.txt || exit 1; done
 
 clean: ## remove what runs left behind; the virtual environment stays

@@ -15,7 +15,7 @@ from deltalake import write_deltalake
 
 from benchmarks.twins import SourceTable
 from tests.support.delta_tables import merge_changes
-from tests.tpch.delta_tables import FILE_BYTES
+from tests.support.versions_in_delta import FILE_BYTES
 
 KEYS = {"sales": "id", "products": "product_id", "suppliers": "supplier_id"}
 DAYS = 30

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tests.tpch.delta_tables import write_tables
+from tests.support.versions_in_delta import write_tables
 from tests.tpch.duckdb_versions import Versions
 from tests.tpch.generated_data import generate
 

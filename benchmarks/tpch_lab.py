@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.twins import Measurements, SourceTable, Twins
-from tests.tpch.delta_tables import apply_round, write_tables
+from tests.support.versions_in_delta import apply_round, write_tables
 from tests.tpch.duckdb_versions import Versions
 from tests.tpch.queries import query_name, query_text
 from tests.tpch.schema import KEYS

@@ -3,7 +3,8 @@
 # Running it again does only what is missing; a stamp in .venv, keyed by the pinned versions, tells.
 #
 #   scripts/setup.sh browser               install Chromium too, for the tests of the web pages
-#   scripts/setup.sh dbt|airflow|dagster   an environment for one of these too, over the other one
+#   scripts/setup.sh dbt|airflow|dagster|tpcds
+#                                          an environment for one of these too, over the other one
 #   PYTHON=python3.12 scripts/setup.sh     choose the interpreter
 #   STREAMTABLES_SKIP_JAVA=1               leave Java and the jars alone (no Spark)
 
@@ -113,4 +114,4 @@ if [ -z "${STREAMTABLES_SKIP_JAVA:-}" ]; then
     setup_jars
 fi
 if [ "${1:-}" = browser ]; then setup_browser; fi
-case "${1:-}" in dbt|airflow|dagster) setup_over "$1" ;; esac
+case "${1:-}" in dbt|airflow|dagster|tpcds) setup_over "$1" ;; esac

@@ -9,37 +9,24 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
+from tests.support.proof_report import prove_all
 from tests.tpch.duckdb_versions import Versions
 from tests.tpch.generated_data import generate
-from tests.tpch.proof import Outcome, prove
-from tests.tpch.queries import NUMBERS
+from tests.tpch.queries import NUMBERS, query_text
 from tests.tpch.refresh_functions import SEED
-
-HEAD = ("query", "result", "rows", "delta rows", "compile ms", "full ms", "delta ms")
-LINE = "{:>5}  {:<7}  {:>6}  {:>14}  {:>10}  {:>8}  {:>8}"
 
 
 def main() -> int:
     """Run what the options ask for."""
     options = _options()
-    wrong = []
     with tempfile.TemporaryDirectory(prefix="streamtables-tpch-") as folder:
         data = generate(options.data or Path(folder), options.scale)
         with Versions(data, Path(folder) / "versions.duckdb") as versions:
             for _ in range(options.rounds):
                 versions.add_round(options.share, seed=options.seed)
-            print(LINE.format(*HEAD))
-            for number in options.query:
-                outcome = prove(number, versions, options.scale)
-                print(_line(outcome), flush=True)
-                if outcome.failure:
-                    wrong.append(outcome)
-    for outcome in wrong:
-        print(f"\nquery {outcome.number}: {outcome.failure}")
-    print(f"\n{len(options.query) - len(wrong)} of {len(options.query)} hold")
-    return 1 if wrong else 0
+            queries = {number: query_text(number, options.scale) for number in options.query}
+            return prove_all(queries, versions)
 
 
 def _options() -> argparse.Namespace:
@@ -51,20 +38,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--query", type=int, nargs="+", choices=NUMBERS, default=list(NUMBERS))
     parser.add_argument("--data", type=Path, help="a folder that keeps the generated data")
     return parser.parse_args()
-
-
-def _line(outcome: Outcome) -> str:
-    if outcome.failure.startswith("refused"):
-        return LINE.format(outcome.number, "refused", "", "", "", "", "").rstrip()
-    return LINE.format(
-        outcome.number,
-        "WRONG" if outcome.failure else "holds",
-        outcome.result_rows,
-        " ".join(str(rows) for rows in outcome.delta_rows),
-        f"{outcome.compile_ms:.0f}",
-        f"{median(outcome.full_ms):.0f}" if outcome.full_ms else "",
-        f"{median(outcome.delta_ms):.0f}" if outcome.delta_ms else "",
-    )
 
 
 if __name__ == "__main__":

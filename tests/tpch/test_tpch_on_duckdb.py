@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.proof import prove
 from tests.tpch.duckdb_versions import Versions
 from tests.tpch.generated_data import generate
-from tests.tpch.proof import prove
-from tests.tpch.queries import NUMBERS
+from tests.tpch.queries import NUMBERS, query_text
 
 SCALE = 0.01
 ROUNDS = 3
@@ -27,6 +27,6 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Versions]:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_before_plus_delta_is_after(number: int, versions: Versions):
-    outcome = prove(number, versions, SCALE)
+    outcome = prove(query_text(number, SCALE), versions)
     assert not outcome.failure, outcome.failure
     assert all(outcome.delta_rows), "a round left the result as it was and proves little"
