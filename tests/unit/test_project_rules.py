@@ -17,7 +17,7 @@ import pytest
 from streamtables import errors
 
 ROOT = Path(__file__).resolve().parents[2]
-APART = ("airflow", "dagster", "dbt")
+APART = ("dbt", "airflow", "dagster", "tpcds")
 """The extras that have environments of their own."""
 SOURCE = ROOT / "src" / "streamtables"
 MODULES = sorted(SOURCE.rglob("*.py"))

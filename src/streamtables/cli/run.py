@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from threading import Timer
+from threading import Thread, Timer
 from typing import Annotated
 
 import typer
@@ -77,7 +77,9 @@ def _pages(db: Database, port: int | None) -> AbstractContextManager[None]:
 
 def _until_told(db: Database, seconds: float | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: db.stop())
+        # In a thread: a handler interrupts the loop anywhere, also where it holds a lock that
+        # stopping needs.
+        signal.signal(number, lambda *_: Thread(target=db.stop, daemon=True).start())
     timer = Timer(seconds, db.stop) if seconds is not None else None
     if timer is not None:
         timer.daemon = True

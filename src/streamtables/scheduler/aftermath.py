@@ -16,7 +16,7 @@ from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.entry import Entry
-from streamtables.scheduler.failures import Retry, after_failure
+from streamtables.scheduler.failures import Failures, Retry, after_failure, is_expected
 from streamtables.scheduler.holds import Hold
 
 DEFERRED_SECONDS = 5.0
@@ -76,11 +76,11 @@ class Aftermath:
 
     def _failed(self, entry: Entry, error: StreamTablesError, now: datetime) -> Event:
         entry.failures += 1
+        entry.unexpected += not is_expected(error)
         table = entry.table
+        failures = Failures(entry.failures, entry.unexpected)
         forbidden = table.full_policy == "forbid"
-        decision = after_failure(
-            error, entry.failures, now, random.random(), full_forbidden=forbidden
-        )
+        decision = after_failure(error, failures, now, random.random(), full_forbidden=forbidden)
         if isinstance(decision, Retry):
             entry.not_before = decision.at
             return Event(now, "failed", decision.reason, table.id, table.name)
@@ -94,7 +94,8 @@ class Aftermath:
         if entry.failures:
             text = f"it works again after {entry.failures} failed refreshes"
             happened.append(Event(now, "recovered", text, table.id, table.name))
-        entry.failures, entry.not_before, entry.let_be = 0, None, None
+        entry.failures, entry.unexpected = 0, 0
+        entry.not_before, entry.let_be = None, None
         entry.said -= {"deferred", "skipped"}
         if result.outcome == "applied":
             entry.typical_seconds = (

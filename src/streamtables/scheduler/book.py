@@ -136,9 +136,13 @@ class Book:
         sources = self.definitions.sources
         return frozenset(key for key in found if sources[key].kind == "postgres")
 
-    def is_behind(self, key: InputId) -> bool:
-        """Whether a source has moved past a table, or the table must be built anew."""
-        entry, standing = self.entries[key], self.standings.get(key)
+    def is_behind(self, key: InputId, standings: Mapping[InputId, Standing] | None = None) -> bool:
+        """Whether a source has moved past a table, or the table must be built anew.
+
+        `standings` are those of a round that runs; the book learns them at its end.
+        """
+        known = self.standings if standings is None else standings
+        entry, standing = self.entries[key], known.get(key)
         if standing is None or standing.query_hash != entry.table.defining_query_hash:
             return True
         if entry.table.state == "needs-rebuild" or not self.broken.isdisjoint(entry.roots):
@@ -199,7 +203,7 @@ class Book:
             passed_over(entry.timing, self.seen_at) if key in self.resting else entry.last_started
         )
 
-    def schedule(self, key: InputId, now: datetime, not_before: datetime | None = None) -> None:
+    def schedule(self, key: InputId, now: datetime) -> None:
         """Put a table into its place in the order of starts."""
         entry = self.entries[key]
         self._starts.pop(key, None)
@@ -208,7 +212,6 @@ class Book:
             return
         at = entry.due_at(now)
         if at is not None:
-            at = max(at, not_before) if not_before else at
             self._starts[key] = at
             heapq.heappush(self._heap, (at, key))
 
@@ -272,5 +275,6 @@ def _carry_over(entry: Entry, last: Entry, last_start: datetime | None) -> None:
     entry.behind_since, entry.hold, entry.said = last.behind_since, last.hold, last.said
     entry.freshness, entry.typical_seconds = last.freshness, last.typical_seconds
     if last.table.altered_at == entry.table.altered_at:
-        entry.failures, entry.not_before = last.failures, last.not_before
+        entry.failures, entry.unexpected = last.failures, last.unexpected
+        entry.not_before = last.not_before
         entry.let_be = last.let_be

@@ -1,8 +1,7 @@
 """The tables of one round on several hands, each after all that it reads.
 
 A node starts when every input of it that takes part is done, well or not: what a failed input means
-is for the work to say.  One hand alone works through the nodes in the order given, in the caller's
-own thread.
+is for the work to say.  One hand alone works in the caller's own thread.
 """
 
 from __future__ import annotations
@@ -70,10 +69,8 @@ def run_graph(
     What `work` raises is raised here, once nothing runs.
     """
     needed = _needed(nodes, inputs)
-    stop = stop or Event()
-    if hands.slots == 1 or hands.submit is None:
-        return _one_by_one(needed, work, hands, stop)
-    done = _Dispatch(nodes, needed, work, hands.submit).run(hands, stop)
+    submit = hands.submit if hands.slots > 1 and hands.submit is not None else _at_once
+    done = _Dispatch(nodes, needed, work, submit).run(hands, stop or Event())
     return {node: done[node] for node in nodes if node in done}
 
 
@@ -91,18 +88,10 @@ def _needed(
     return needed
 
 
-def _one_by_one(
-    needed: Mapping[InputId, set[InputId]],
-    work: Callable[[InputId], R],
-    hands: Hands,
-    stop: Event,
-) -> dict[InputId, R]:
-    done: dict[InputId, R] = {}
-    for node, inputs in needed.items():
-        if stop.is_set():
-            break
-        if inputs <= done.keys() and hands.may_start(node):
-            done[node] = work(node)
+def _at_once(task: Callable[[], T]) -> Future[T]:
+    """Run a task in the thread of the caller."""
+    done: Future[T] = Future()
+    done.set_result(task())
     return done
 
 

@@ -25,7 +25,12 @@ class Entry:
     roots: frozenset[InputId]
     last_started: datetime | None = None
     not_before: datetime | None = None
+    """Until when it waits after a failure."""
+    look_at: datetime | None = None
+    """When what holds it back is looked at again."""
     failures: int = 0
+    unexpected: int = 0
+    """How many of these failures nobody expected."""
     behind_since: datetime | None = None
     hold: Hold | None = None
     said: set[str] = field(default_factory=lambda: {"skipped"})
@@ -57,9 +62,8 @@ class Entry:
     def timing(self) -> Timing:
         """What it depends on when it is due."""
         table = self.table
-        return Timing(
-            self.schedule, table.tier, self.last_started, table.created_at, self.not_before
-        )
+        waits = max((at for at in (self.not_before, self.look_at) if at), default=None)
+        return Timing(self.schedule, table.tier, self.last_started, table.created_at, waits)
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return the moment from which it is due."""

@@ -5,7 +5,7 @@ TableDamagedError       stopped: only a repair helps
 SourceChangedError      tried again soon, as a rebuild; stopped where full is forbidden
 TransientError          tried again soon
 EnvironmentFaultError   tried again slowly, and so is a function that this process lacks
-InternalError, others   tried again soon, suspended at the third in a row
+InternalError, others   tried again soon, suspended at the third since it last went well
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ SLOWLY_SECONDS = 30.0
 LONGEST_SECONDS = 300.0
 """The delay doubles from failure to failure, up to this."""
 SUSPENDED_AT = 3
-"""So many failures in a row that nobody expected suspend a table."""
+"""So many failures that nobody expected suspend a table, if it did not go well in between."""
+
+
+@dataclass(frozen=True)
+class Failures:
+    """How often a table failed since it last went well."""
+
+    in_a_row: int
+    unexpected: int
+    """Those that nobody expected."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ Decision = Retry | Stop | Suspend
 
 def after_failure(
     error: StreamTablesError,
-    failures_in_a_row: int,
+    failures: Failures,
     now: datetime,
     random_unit: float,
     *,
@@ -68,17 +77,18 @@ def after_failure(
 ) -> Decision:
     """Decide what becomes of a table whose refresh failed with `error`.
 
-    `failures_in_a_row` counts this failure too.  `random_unit`, from 0 to 1, spreads the retries of
-    tables that failed together.
+    `failures` counts this failure too.  `random_unit`, from 0 to 1, spreads the retries of tables
+    that failed together.
     """
     if (way_on := _way_on(error, full_forbidden=full_forbidden)) is not None:
         return Stop(f"{_told(error)} {way_on} Then run resume.")
-    if _is_expected(error) or failures_in_a_row < SUSPENDED_AT:
+    if is_expected(error) or failures.unexpected < SUSPENDED_AT:
         first = SLOWLY_SECONDS if isinstance(error, _OF_THE_PLACE) else SOON_SECONDS
-        delay = _delay(first, failures_in_a_row, random_unit)
+        delay = _delay(first, failures.in_a_row, random_unit)
         return Retry(now + delay, f"{_told(error)} It is tried again by itself.")
     return Suspend(
-        f"{_told(error)} It failed {failures_in_a_row} times in a row, which looks like a bug. "
+        f"{_told(error)} It failed like that {failures.unexpected} times since it last went well, "
+        "which looks like a bug. "
         "The other tables go on; run resume to try again."
     )
 
@@ -99,7 +109,8 @@ def _way_on(error: StreamTablesError, *, full_forbidden: bool) -> str | None:
             return None
 
 
-def _is_expected(error: StreamTablesError) -> bool:
+def is_expected(error: StreamTablesError) -> bool:
+    """Whether such failures come and go by themselves, and so say nothing of a bug."""
     return isinstance(error, (TransientError, SourceChangedError, *_OF_THE_PLACE))
 
 

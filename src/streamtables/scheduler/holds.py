@@ -34,6 +34,12 @@ class Hold:
     kind: str
     text: str
     until: datetime | None = None
+    about: str = ""
+    """What stays the same while only the time in the text is another."""
+
+    def is_same(self, other: Hold) -> bool:
+        """Whether both say the same, but for a time that moved on."""
+        return self.text == other.text or (bool(self.about) and self.about == other.about)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ def _by_ancestor(facts: Standstill, rules: Rules, now: datetime) -> Hold | None:
         until = facts.not_before.get(ancestor.id)
         if until is not None and until > now:
             text = f'"{ancestor.name}", which it reads, is tried again at {shown(until)}'
-            return Hold("upstream", text, until)
+            return Hold("upstream", text, until, about=f"retry of {ancestor.id}")
         if found := _by_blackout(facts.blackouts.get(ancestor.id, ()), now):
             text = f'"{ancestor.name}", which it reads, waits: {found.text}'
             return Hold("upstream", text, found.until)

@@ -68,6 +68,13 @@ class LagReader:
             last_error=last.error_text if last and failed else None,
         )
 
+    def waiting_since(self, table: StreamTable, standing: Standing) -> datetime | None:
+        """Return when the oldest change came that a table lacks; None where nobody can tell."""
+        try:
+            return self._oldest_pending(table, standing)
+        except StreamTablesError:
+            return None
+
     def _lag(self, table: StreamTable) -> tuple[Behind, float | None]:
         standing = self.snapshot.standings.get(table.id)
         if standing is None or self.snapshot.needs_fill(table.id):

@@ -54,7 +54,7 @@ class Loop:
     def __post_init__(self) -> None:
         self.wakeups = Wakeups(self.wake.set)
         seconds = self.ticker.around.settings.lease_seconds / 3
-        self.heartbeat = Heartbeat(self._renew, seconds)
+        self.heartbeat = Heartbeat(self._beat, seconds)
 
     def tick(self) -> list[Refresh]:
         """Make one tick as the leader.
@@ -126,8 +126,10 @@ class Loop:
     def _ticked(self, lease: Lease) -> list[Refresh]:
         if lease.term != self.term:
             self._began(lease)
-        if not self.stop.is_set():
-            self.no_more.clear()
+        self.no_more.clear()
+        if self.stop.is_set():
+            # Asked for after the clear too, so that an end that falls between the two holds.
+            self.no_more.set()
         with self.heartbeat:
             return self.ticker.tick(lease)
 
@@ -166,7 +168,7 @@ class Loop:
         return lease
 
     def _renew(self) -> bool:
-        """Renew the lease while a tick lasts; False once it is lost."""
+        """Renew the lease between its ends; False once it is lost."""
         try:
             lease = self._lead()
         except StreamTablesError:
@@ -176,6 +178,12 @@ class Loop:
             return True
         self.no_more.set()
         return False
+
+    def _beat(self) -> bool:
+        """Do what a round that takes long must not hold up."""
+        leads = self._renew()
+        self.ticker.promises.watch()
+        return leads
 
     def _listen(self) -> None:
         """Have the writers call whom some table that follows changes wants to hear."""
@@ -187,14 +195,18 @@ class Loop:
         around.catalog.record_events([Event(around.clock(), "notify", fault) for fault in faults])
 
     def _sleep(self) -> None:
-        """Wait for the next start, the next poll, or a call."""
+        """Wait for the next start, the next poll, or a call; the lease is kept meanwhile."""
         around = self.ticker.around
         seconds = around.settings.poll_seconds
         at = self.ticker.next_start()
         if at is not None:
             seconds = min(seconds, (at - around.clock()) / timedelta(seconds=1))
-        if self.wake.wait(max(0.0, seconds)):
-            self.wake.clear()
+        beat = around.settings.lease_seconds / 3
+        while not self.wake.wait(max(0.0, min(seconds, beat))):
+            seconds -= beat
+            if seconds <= 0 or not self._renew():
+                return
+        self.wake.clear()
 
     def _another(self) -> AnotherLeaderError:
         lease = self.ticker.around.catalog.lease()

@@ -27,7 +27,7 @@ from streamtables.scheduler.entry import Entry
 from streamtables.scheduler.fuses import Fuses
 from streamtables.scheduler.holds import Hold, Standstill, held_back, namespace_of, shown
 from streamtables.scheduler.housekeeping import Housekeeping
-from streamtables.scheduler.lateness import judged
+from streamtables.scheduler.lateness import Promises, judged
 from streamtables.scheduler.observed import forget_dropped
 from streamtables.scheduler.pressure import PressureGauge
 from streamtables.scheduler.proofs import Proofs
@@ -67,12 +67,14 @@ class Ticker:
     gauge: PressureGauge = field(init=False)
     housekeeping: Housekeeping = field(init=False)
     proofs: Proofs = field(init=False)
+    promises: Promises = field(init=False)
 
     def __post_init__(self) -> None:
         self.following = Following(self.around.postgres)
         self.gauge = PressureGauge(self.around.settings)
         self.housekeeping = Housekeeping(self.around)
         self.proofs = Proofs(self.around)
+        self.promises = Promises(self.around)
 
     def tick(self, lease: Lease) -> list[Refresh]:
         """Refresh what is due and behind, with all that it stands on."""
@@ -96,6 +98,8 @@ class Ticker:
         self.happened += self.gauge.look(book, now)
         chosen = [key for key in book.take_due(now) if self._starts(book, key, now)]
         book.seen_at = now
+        # What waited until now is said before a round that may take long.
+        self.happened += judged(book.promised, now)
         results = self._refreshed(book, chosen, now) if chosen else []
         if not chosen or self.housekeeping.waits_for_long(now):
             self.happened += self.housekeeping.tidy(book, now)
@@ -166,6 +170,7 @@ class Ticker:
         self.sources_seen |= {s.id: now for s in book.watched if s.id not in book.broken}
         if changed:
             book.note_changes(book.dag.affected(changed), now)
+            self.promises.date_back(book, now)
 
     def _position(self, book: Book, source: Source) -> Version | None:
         """Return the version that a round would pin, or None where the source cannot be read."""
@@ -185,17 +190,19 @@ class Ticker:
         entry = book.entries[key]
         if not book.is_behind(key) and not self._waits_for_time(book, entry):
             self._note_hold(entry, None, now)
+            entry.look_at = None
             self._note_skip(entry, now)
             book.pass_over(key, now)
             return False
         hold = self._hold(book, entry, now)
         self._note_hold(entry, hold, now)
         if hold is None:
+            entry.look_at = None
             self._note_coalesced(entry, now)
             return True
         again = now + timedelta(seconds=HOLD_SECONDS)
-        entry.not_before = hold.until or again if entry.follows_changes else entry.not_before
-        book.schedule(key, now, not_before=hold.until or again)
+        entry.look_at = hold.until or again
+        book.schedule(key, now)
         return False
 
     def _waits_for_time(self, book: Book, entry: Entry) -> bool:
@@ -222,12 +229,12 @@ class Ticker:
         roots = sorted(entry.roots)
         watermarks = self.around.catalog.watermarks
         hold = held_back(facts, book.rules, book.source_names, lambda: watermarks(roots), now)
-        return hold or self.gauge.hold(entry)
+        return hold or self.gauge.hold(entry, now)
 
     def _note_hold(self, entry: Entry, hold: Hold | None, now: datetime) -> None:
         """Record what holds a table back when it is another reason than before."""
         last, entry.hold = entry.hold, hold
-        if hold is not None and (last is None or last.text != hold.text):
+        if hold is not None and (last is None or not last.is_same(hold)):
             self._happened(entry.table, now, "held", hold.text)
         if hold is None and last is not None:
             self._happened(entry.table, now, "released", "it is no longer held back")
@@ -260,10 +267,12 @@ class Ticker:
         round_ = Round(
             self.around, snapshot, tables, runner=self.workers, scopes=_scopes, fuse=fuses
         )
-        results = round_.run()
+        with self.promises.while_it_runs(book, lambda: round_.standings):
+            results = round_.run()
         self.change_reads += round_.changes.reads
         book.standings.update(round_.standings)
         moved = [table.id for table in round_.tables if table.id in book.entries]
+        self.happened += self.promises.at_the_end(book, moved)
         book.note_changes(moved, now)
         aftermath = Aftermath(self.around, book, started=now)
         self.happened += aftermath.settle({result.table: result for result in results}, moved)

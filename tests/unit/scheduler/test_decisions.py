@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.catalog.models import StreamTable
+from streamtables.catalog.scheduler_models import SourceGate
 from streamtables.positions import Version
 from streamtables.refresh.results import Refresh
 from streamtables.refresh.surroundings import Surroundings
@@ -78,6 +80,39 @@ def test_times_that_come_together_are_told_once_until_a_start_is_in_time(
         told.append([event.kind for event in ticker.happened])
         ticker.happened = []
     assert told == [[], ["coalesced"], [], [], ["coalesced"]]
+
+
+def test_what_an_input_waits_for_is_told_once_however_often_it_is_looked_at(
+    ticker: Ticker, table: StreamTable
+) -> None:
+    follows = replace(table, schedule="on change")
+    reader = books.reading("reader", follows.id, schedule="on change")
+    book = books.opened(follows, reader, position=2)
+    book.rules = replace(
+        book.rules,
+        gates={books.ORDERS.id: SourceGate(books.ORDERS.id, "closed for the night", START)},
+    )
+    for second in range(0, 60, 5):
+        now = START + timedelta(seconds=second)
+        for key in sorted(book.entries):
+            assert not ticker._starts(book, key, now)
+    assert [(event.subject, event.kind) for event in ticker.happened] == [
+        (book.entries[key].table.name, "held") for key in sorted(book.entries)
+    ]
+    assert all("the gate of source" in event.text for event in ticker.happened)
+    # What held it back is no failure, so nothing that reads it waits for a time.
+    assert all(entry.not_before is None for entry in book.entries.values())
+
+
+def test_another_time_of_the_same_wait_is_no_news(ticker: Ticker, table: StreamTable) -> None:
+    reader = books.reading("reader", table.id, schedule="on change")
+    book = books.opened(table, reader, position=2)
+    told = []
+    for minute in (1, 2, 3):
+        book.entries[table.id].not_before = at(minute + 1)
+        assert not ticker._starts(book, reader.id, at(minute))
+        told.append(len(ticker.happened))
+    assert told == [1, 1, 1]
 
 
 def test_a_table_that_cannot_move_is_told_once_until_it_does(

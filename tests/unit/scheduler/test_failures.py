@@ -25,13 +25,18 @@ from streamtables.errors import (
     TransientError,
     UserError,
 )
-from streamtables.scheduler.failures import Retry, Stop, Suspend, after_failure
+from streamtables.scheduler.failures import Failures, Retry, Stop, Suspend, after_failure
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+def unexpected(failures: int) -> Failures:
+    """As many failures in a row, none of them of a kind that comes and goes."""
+    return Failures(failures, failures)
+
+
 def delay(error: StreamTablesError, failures: int, random_unit: float = 1.0) -> float:
-    decision = after_failure(error, failures, NOW, random_unit)
+    decision = after_failure(error, unexpected(failures), NOW, random_unit)
     assert isinstance(decision, Retry)
     return (decision.at - NOW).total_seconds()
 
@@ -63,7 +68,7 @@ def test_a_delay_lies_between_the_half_and_the_whole(failures, random_unit):
 
 @pytest.mark.parametrize("kind", [UserError, SqlTypeError, QueryFailedError, FullForbiddenError])
 def test_a_wrong_request_stops_the_table_at_once(kind):
-    decision = after_failure(kind("wrong"), 1, NOW, 0.5)
+    decision = after_failure(kind("wrong"), unexpected(1), NOW, 0.5)
     assert isinstance(decision, Stop)
     assert decision.reason.startswith(f"Wrong ({kind.code}).")
     assert decision.reason.endswith("Then run resume.")
@@ -71,44 +76,49 @@ def test_a_wrong_request_stops_the_table_at_once(kind):
 
 def test_a_reason_takes_over_detail_and_hint():
     error = QueryFailedError("division by zero", detail="In column b.", hint="Alter the query.")
-    decision = after_failure(error, 1, NOW, 0.5)
+    decision = after_failure(error, unexpected(1), NOW, 0.5)
     assert decision == Stop(
         "Division by zero (ST-1407). In column b. Alter the query. Then run resume."
     )
 
 
 def test_a_damaged_table_stops_and_asks_for_a_repair():
-    decision = after_failure(TableDamagedError("rows were changed"), 1, NOW, 0.5)
+    decision = after_failure(TableDamagedError("rows were changed"), unexpected(1), NOW, 0.5)
     assert isinstance(decision, Stop)
     assert "Run repair to rebuild it. Then run resume." in decision.reason
 
 
 def test_a_changed_source_stops_a_table_that_must_not_be_rebuilt():
     error = SchemaChangedError("a column is gone")
-    assert isinstance(after_failure(error, 9, NOW, 0.5), Retry)
-    decision = after_failure(error, 1, NOW, 0.5, full_forbidden=True)
+    assert isinstance(after_failure(error, unexpected(9), NOW, 0.5), Retry)
+    decision = after_failure(error, unexpected(1), NOW, 0.5, full_forbidden=True)
     assert isinstance(decision, Stop)
     assert "full='allow'" in decision.reason
 
 
 def test_other_failures_do_not_care_whether_full_is_forbidden():
-    decision = after_failure(TransientError("lost"), 1, NOW, 0.5, full_forbidden=True)
+    decision = after_failure(TransientError("lost"), unexpected(1), NOW, 0.5, full_forbidden=True)
     assert isinstance(decision, Retry)
 
 
 @pytest.mark.parametrize("kind", [InternalError, StreamTablesError])
-def test_the_third_unexpected_failure_in_a_row_suspends_the_table(kind):
+def test_the_third_unexpected_failure_suspends_the_table(kind):
     assert [delay(kind("a bug"), failures) for failures in (1, 2)] == [1, 2]
     for failures in (3, 4):
-        decision = after_failure(kind("a bug"), failures, NOW, 0.5)
+        decision = after_failure(kind("a bug"), unexpected(failures), NOW, 0.5)
         assert isinstance(decision, Suspend)
-        assert f"It failed {failures} times in a row" in decision.reason
+        assert f"It failed like that {failures} times since it last went well" in decision.reason
         assert "run resume" in decision.reason
+
+
+def test_failures_that_come_and_go_do_not_make_one_more_a_bug():
+    decision = after_failure(InternalError("a bug"), Failures(5, 2), NOW, 1.0)
+    assert decision == Retry(NOW + timedelta(seconds=16), decision.reason)
 
 
 @pytest.mark.parametrize("kind", every_error(), ids=lambda kind: kind.__name__)
 def test_every_error_leads_to_a_decision_with_a_reason(kind):
-    decision = after_failure(kind("it went wrong"), 3, NOW, 0.0)
+    decision = after_failure(kind("it went wrong"), unexpected(3), NOW, 0.0)
     assert decision.reason.startswith("It went wrong (ST-")
     assert decision.reason.endswith(".")
     assert not isinstance(decision, Retry) or decision.at >= NOW + timedelta(seconds=0.5)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event as Flag
 from threading import Thread
 
 import pytest
@@ -88,6 +89,53 @@ def test_a_tick_that_fails_is_told_and_the_next_one_is_made(around: Surroundings
     assert not thread.is_alive()
     told = [event.text for event in around.catalog.events() if event.kind == "tick-failed"]
     assert told == ["a tick failed: away", "a tick failed: 'a bug'"]
+
+
+@dataclass
+class Renewing(Loop):
+    """Says when the lease was renewed a few times without a tick."""
+
+    renewals: int = 0
+    often: Flag = field(default_factory=Flag)
+
+    def _renew(self) -> bool:
+        self.renewals += 1
+        if self.renewals == 5:
+            self.often.set()
+        return super()._renew()
+
+
+def test_a_leader_that_looks_seldom_keeps_its_lease(tmp_path: Path) -> None:
+    settings = settings_with(lease_seconds=1, poll_seconds=3600)
+    with StreamTables(tmp_path, settings=settings) as db:
+        around = db._around
+        loop = Renewing(Ticker(around, Workers(around.settings)))
+        thread = Thread(target=loop.run)
+        thread.start()
+        try:
+            assert loop.often.wait(20)
+            lease = around.catalog.lease()
+        finally:
+            loop.end()
+            thread.join(10)
+        assert lease is not None
+        assert (lease.term, lease.holder) == (1, around.process)
+        assert lease.expires_at > datetime.now(UTC)
+        assert loop.ticker.ticks == 1
+
+
+def test_an_end_that_comes_while_a_tick_begins_holds(around: Surroundings) -> None:
+    loop = Loop(Ticker(around, Workers(around.settings)))
+    clear = loop.no_more.clear
+
+    def clear_and_end() -> None:
+        clear()
+        # As another thread does, right after it.
+        loop.stop.set()
+
+    loop.no_more.clear = clear_and_end  # type: ignore[method-assign]  # a point between two lines
+    loop.tick()
+    assert loop.no_more.is_set()
 
 
 @pytest.mark.fault(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from streamtables.catalog.models import StreamTable
+from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.log_entry import LogEntry
 from streamtables.positions import Version
 from streamtables.scheduler.book import Book
 from streamtables.scheduler.pressure import PressureGauge
@@ -47,13 +50,58 @@ def test_an_alert_comes_once_and_is_taken_back(book: Book):
 def test_under_pressure_only_hot_tables_start(book: Book):
     gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=1))
     hot, cold = (book.entries[named(book, name).id] for name in ("hot", "cold"))
-    assert gauge.hold(cold) is None
+    assert gauge.hold(cold, START) is None
     gauge.look(book, START)
     gauge.look(book, START)
-    assert gauge.hold(hot) is None
-    found = gauge.hold(cold)
+    assert gauge.hold(hot, START) is None
+    found = gauge.hold(cold, START)
     assert found is not None
     assert found.kind == "yield"
+
+
+def test_room_is_made_only_while_hot_tables_need_it(book: Book):
+    gauge = PressureGauge(Settings(buffer_alert_threshold=15, buffer_alert_cycles=1))
+    hot, cold = (book.entries[named(book, name).id] for name in ("hot", "cold"))
+    for minute in range(2):
+        gauge.look(book, at(minute))
+    assert gauge.hold(cold, at(1)) is not None
+    book.standings[hot.table.id] = books.standing(hot.table, 3)
+    book.note_changes([hot.table.id], at(2))
+    gauge.look(book, at(2))
+    assert gauge.hold(cold, at(2)) is None
+    # What waits for the cold one alone is still told.
+    assert gauge.pending == {books.ORDERS.id: 20}
+    assert gauge.pressures[books.ORDERS.id].high
+
+
+def test_a_table_makes_room_for_ten_minutes_and_then_runs_once(book: Book):
+    gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=1))
+    cold = book.entries[named(book, "cold").id]
+    held = []
+    for minute in range(24):
+        gauge.look(book, at(minute))
+        held.append(gauge.hold(cold, at(minute)) is not None)
+    assert [minute for minute, is_held in enumerate(held) if not is_held] == [0, 11, 22]
+
+
+def test_entries_that_wait_are_read_once(book: Book, monkeypatch: pytest.MonkeyPatch):
+    read: list[tuple[int, int]] = []
+    entries = DeltaLog.entries
+
+    def noted(log: DeltaLog, after: Version, upto: Version) -> tuple[LogEntry, ...]:
+        read.extend([(after, upto)] if after < upto else [])
+        return entries(log, after, upto)
+
+    monkeypatch.setattr(DeltaLog, "entries", noted)
+    gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=1))
+    for minute in range(4):
+        gauge.look(book, at(minute))
+    assert read == [(0, 3)]
+    DeltaTable(book.definitions.sources[books.ORDERS.id].location).delete("id = 1")  # two rows
+    book.positions[books.ORDERS.id] = Version(4)
+    gauge.look(book, at(4))
+    assert read == [(0, 3), (3, 4)]
+    assert gauge.pending == {books.ORDERS.id: 32}
 
 
 def test_below_the_threshold_or_switched_off_nothing_is_said(book: Book):
@@ -64,14 +112,18 @@ def test_below_the_threshold_or_switched_off_nothing_is_said(book: Book):
 
 def test_a_source_that_cannot_be_read_is_not_counted(book: Book):
     gauge = PressureGauge(Settings(buffer_alert_threshold=25, buffer_alert_cycles=2))
-    assert [gauge.look(book, at(n)) for n in range(2)] == [[], []]
     give_back = take_log_away(Path(book.definitions.sources[books.ORDERS.id].location))
     try:
-        assert gauge.look(book, at(2)) == []
+        assert [gauge.look(book, at(n)) for n in range(4)] == [[], [], [], []]
     finally:
         give_back()
-    assert gauge.look(book, at(3)) == []
-    assert [event.kind for event in gauge.look(book, at(4))] == ["change_buffer_backpressure"]
+    assert gauge.look(book, at(4)) == []
+    assert [event.kind for event in gauge.look(book, at(5))] == ["change_buffer_backpressure"]
+    # The look at all sources has found that it cannot be read; what was counted is old.
+    book.note_source(books.ORDERS.id, None)
+    assert [event.kind for event in gauge.look(book, at(6))] == [
+        "change_buffer_backpressure_cleared"
+    ]
 
 
 def test_a_source_whose_history_is_gone_is_not_counted(book: Book):

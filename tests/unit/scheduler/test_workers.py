@@ -43,6 +43,24 @@ def test_typical_is_the_middle_of_what_is_known():
     assert typical_seconds(jobs(0.0, 0.01, 0.02, 9.0)) == 0.02
 
 
+def test_one_worker_takes_hot_tables_first_and_says_how_many_wait():
+    workers = Workers(settings_with(worker_pool_size="1"))
+    tiers = {"cold1": "cold", "cold2": "cold", "warm1": "warm", "hot1": "hot"}
+    workers.jobs = {
+        InputId(name): Job(InputId(name), "default", tier, 0.1, START)
+        for name, tier in tiers.items()
+    }
+    done: list[tuple[InputId, object]] = []
+
+    def work(key: InputId) -> Refresh:
+        done.append((key, workers.summary()["parallel_queue_depth"]))
+        return Refresh.of(key, record(key), None, None)
+
+    workers(list(workers.jobs), {}, work)
+    assert done == [("hot1", 3), ("warm1", 2), ("cold1", 1), ("cold2", 0)]
+    assert workers.summary()["parallel_queue_depth"] == 0
+
+
 def test_auto_decides_for_each_round_and_counts_all_threads():
     workers = Workers(settings_with(worker_pool_size="auto"))
 
