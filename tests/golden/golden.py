@@ -77,7 +77,7 @@ def _maintenance(plan: Plan) -> str:
     reason = f"-- {kept.form}: {form_reason(kept)}"
     text = f"{reason}\n-- stored: {stored}\n{_program_text(programs.answer)}"
     text += _lookups_text(replace(programs, found=True).answer)
-    if kept.state is None or not kept.state.has_extremes:
+    if kept.state is None or not kept.state.may_lose:
         return text
     return f"{text}\n-- lost groups\n{_program_text(programs.lost_groups)}"
 

@@ -75,7 +75,8 @@ def _aggregates() -> str:
         "and BOOL_OR, by whatever name, as the MIN and MAX that they are: the stored value improves with\n"
         "rows that come, and only a group of which a row as good went is computed again (every touched group\n"
         "when a change is too large for the driver). The others compute the groups that\n"
-        "changed again. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, or a variance or one of\n"
+        "changed again. With the option `approximate_floats` SUM and AVG of FLOAT and DOUBLE at the root\n"
+        "follow changes within a bound. Where an operator reads a SUM or AVG of FLOAT or DOUBLE, or a variance or one of\n"
         "its kin, the values are added in the order of their size, so that the last digits follow from\n"
         "the rows alone. Lists are kept in order, a list of maps in that of their sorted entries."
     )

@@ -16,7 +16,7 @@ from streamtables.compiler.algebra import (
     at,
 )
 from streamtables.compiler.backend.operators import render
-from streamtables.compiler.maintenance import forms, stored_state
+from streamtables.compiler.maintenance import forms, state_shape, stored_state
 from streamtables.engine import combine_state
 from tests.mutations.mutants import Patches, mutant
 
@@ -63,9 +63,9 @@ def _(patch: Patches) -> None:
 
 @mutant("values that went count as values that came", EXTREMES)
 def _(patch: Patches) -> None:
-    right = stored_state._signed
+    right = state_shape.signed
     other = {exp.GT: exp.LT, exp.LT: exp.GT}
-    patch.function(stored_state, "_signed", lambda call, sign: right(call, other[sign]))
+    patch.function(state_shape, "signed", lambda call, sign: right(call, other[sign]))
 
 
 @mutant("a greatest value is kept as a least one", EXTREMES)

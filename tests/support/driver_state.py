@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import localcontext
 from typing import Any
 
-from streamtables.compiler.maintenance import ROWS, StateColumn, StoredState
+from streamtables.compiler.maintenance import FLOAT_TOLERANCE, ROWS, StateColumn, StoredState
 from tests.support.bags import canonical
 
 Values = Mapping[str, Any]
@@ -47,10 +47,14 @@ def _moved(state: StoredState, row: Values, before: Values) -> dict[str, Any]:
             for item in state.states
             if item.kind == "sum"
         }
-    return {
-        item.name: sums[item.name] if item.kind == "sum" else _extremum(item, row, before, sums)
-        for item in state.states
-    }
+    new = dict(sums)
+    for item in state.states:
+        if item.kind in ("min", "max"):
+            new[item.name] = _extremum(item, row, before, sums)
+        if item.error is not None:
+            [error] = [other for other in state.states if other.name == item.error]
+            new |= _floats(item, error, row, before, sums)
+    return {item.name: new[item.name] for item in state.states}
 
 
 def _extremum(item: StateColumn, row: Values, before: Values, sums: Values) -> Any:
@@ -65,6 +69,25 @@ def _extremum(item: StateColumn, row: Values, before: Values, sums: Values) -> A
     if old is None or went is None or came == known:
         return known
     return LOST if best(old, went) == went else known
+
+
+def _floats(
+    item: StateColumn, error: StateColumn, row: Values, before: Values, sums: Values
+) -> dict[str, Any]:
+    """Add floats, and bound how far that may be off; say so where the bound is too wide."""
+    old, off = before.get(item.name, 0.0), before.get(error.name, 0.0)
+    if sums[item.count or ""] == 0:
+        return {item.name: 0.0, error.name: 0.0}
+    if sums[item.special or ""] != 0:
+        return {item.name: LOST, error.name: LOST}
+    moved = row[error.plus]
+    if moved == 0:
+        return {item.name: old, error.name: off}
+    came, went = row[item.plus], row[item.minus or ""]
+    new = old + came - went
+    ulps = abs(old) + abs(came) + abs(went) + abs(new) + 128.0 * moved
+    off += 2.0**-53 * ulps
+    return {item.name: LOST if not off <= FLOAT_TOLERANCE * abs(new) else new, error.name: off}
 
 
 def copied(state: StoredState, group_and_state: Sequence[Any]) -> tuple[Any, ...] | None:

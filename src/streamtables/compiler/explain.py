@@ -84,11 +84,11 @@ def form_reason(maintenance: Maintenance) -> str:
     if maintenance.chain is None:
         return "no aggregate or DISTINCT stands at the root, so the changed rows are computed"
     if maintenance.state is not None:
-        if maintenance.state.has_extremes:
+        if maintenance.state.may_lose:
             return (
-                "sums and counts add up, least and greatest values improve; groups that lost one "
-                "are computed again, and all touched groups when a change is too large for the "
-                "driver"
+                "sums and counts add up, least and greatest values improve; groups whose state "
+                "does not tell them any more are computed again, and all touched groups when a "
+                "change is too large for the driver"
             )
         return "every aggregate at the root follows from sums and counts, which add up"
     if maintenance.first is not None:

@@ -42,6 +42,7 @@ from streamtables.compiler.library import NOTHING, Entry, Library, PythonFunctio
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import inexact_below
 from streamtables.compiler.maintenance.root_chain import root_chain
+from streamtables.compiler.rewrites.approximate_root_sums import approximate_root_sums
 from streamtables.compiler.rewrites.carry_key import carry_key
 from streamtables.compiler.rewrites.carry_order import carry_order
 from streamtables.compiler.rewrites.filter_before_net import filter_before_net
@@ -220,10 +221,15 @@ class Plan:
         return explain_text(self)
 
 
-def compile_query(sql: str, schema: Schema, library: Library = NOTHING) -> Plan:
-    """Compile a defining query against the tables it may read, and views and functions."""
+def compile_query(
+    sql: str, schema: Schema, library: Library = NOTHING, *, approximate_floats: bool = False
+) -> Plan:
+    """Compile a defining query against the tables it may read, and views and functions.
+
+    With `approximate_floats` sums of floats may be kept by adding to them, within a bound.
+    """
     try:
-        return _compiled(sql, schema, library)
+        return _compiled(sql, schema, library, approximate_floats)
     except RecursionError as error:
         raise too_deep(sql) from error
 
@@ -255,7 +261,7 @@ def unread_query(error: SqlSyntaxError, sql: str, schema: Schema, library: Libra
     return Plan(sql, tables, refusals, (), None, schema, library, inlining.used, unread=True)
 
 
-def _compiled(sql: str, schema: Schema, library: Library) -> Plan:
+def _compiled(sql: str, schema: Schema, library: Library, approximate_floats: bool) -> Plan:
     notes = Notes()
     inlining = Inlining(library)
     query = parsed(sql, inlining)
@@ -265,6 +271,7 @@ def _compiled(sql: str, schema: Schema, library: Library) -> Plan:
         bound = bind(query, sql, schema, notes, inlining)
         require_storable(bound, sql)
         root = _deterministic(_output(bound))
+        root = _approximate(root) if approximate_floats else root
         refuse_padded(root, query, sql)
         refusals = _float_refusal(root, sql)
     except (NotIncrementalError, UnimplementedSqlError) as refusal:
@@ -278,13 +285,16 @@ def compile_sql(
     tables: Mapping[str, Mapping[str, str]],
     keys: Mapping[str, Sequence[str]] | None = None,
     views: Mapping[str, str] | None = None,
+    *,
+    approximate_floats: bool = False,
 ) -> Plan:
     """Compile a query against tables given as plain names and types: the public `compile`."""
     library = Library.of(View(name, text) for name, text in (views or {}).items())
     for name in tables:
         if library.view(name) is not None:
             raise ConfigError(f'"{name}" is given both as a table and as a view')
-    return compile_query(sql, build_schema(tables, keys), library)
+    schema = build_schema(tables, keys)
+    return compile_query(sql, schema, library, approximate_floats=approximate_floats)
 
 
 def _output(bound: Bound) -> Node:
@@ -296,6 +306,11 @@ def _output(bound: Bound) -> Node:
 def _deterministic(root: Node) -> Node:
     chain = root_chain(root)
     return sort_float_sums(root, chain.keyed if chain else None)
+
+
+def _approximate(root: Node) -> Node:
+    chain = root_chain(root)
+    return approximate_root_sums(root, chain.keyed if chain else None)
 
 
 def _float_refusal(root: Node, sql: str) -> tuple[Refusal, ...]:

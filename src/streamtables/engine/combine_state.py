@@ -7,7 +7,7 @@ are paired by the binary image of their key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamtables.compiler.maintenance import ROWS, StateColumn, StateShape
-from streamtables.compiler.maintenance.stored_state import StateKind
+from streamtables.compiler.maintenance.state_shape import StateKind
 from streamtables.engine.arrow_image import row_codes
 from streamtables.engine.arrow_types import spark_type
+from streamtables.engine.combine_floats import added_floats
 from streamtables.engine.integrity import damaged
 from streamtables.errors import QueryFailedError
 
@@ -37,8 +38,9 @@ class CombinedState:
 def combine_state(contributions: pa.Table, stored: pa.Table, state: StateShape) -> CombinedState:
     """Return the new state of every group that the contributions name.
 
-    A sum is state + plus − minus.  An extremum is the better one of state and plus, unless minus
-    is as good as the state and plus is not: then the group is lost.
+    A sum is state + plus − minus; of floats, `combine_floats.py` says whether it still holds.  An
+    extremum is the better one of state and plus, unless minus is as good as the state and plus is
+    not: then the group is lost.
 
     Raises:
         TableDamagedError: a group would have fewer than no rows.
@@ -56,14 +58,22 @@ def combine_state(contributions: pa.Table, stored: pa.Table, state: StateShape) 
     extremes = {
         item.name: _improved(item, contributions, _old(item, stored, partners), sums)
         for item in state.states
-        if item.kind != "sum"
+        if item.kind in ("min", "max")
     }
+    moved = {item.name: item.plus for item in state.states if item.kind == "float-error"}
+    floats = [
+        added_floats(item, moved[item.error], contributions, _drawn(stored, partners), sums)
+        for item in state.states
+        if item.error is not None
+    ]
     columns = {inner: contributions.column(inner) for inner, _ in state.group}
-    for item in state.states:
-        columns[item.name] = sums[item.name] if item.name in sums else extremes[item.name].values
+    found = {**sums, **{name: extremum.values for name, extremum in extremes.items()}}
+    for item in floats:
+        found |= item.columns
+    columns |= {item.name: found[item.name] for item in state.states}
     lost = _none_of(contributions.num_rows)
-    for extremum in extremes.values():
-        lost = pc.or_(lost, extremum.lost)
+    for unknown in [*(e.lost for e in extremes.values()), *(f.lost for f in floats)]:
+        lost = pc.or_(lost, unknown)
     lives = pc.invert(_none_of(len(lost))) if state.single_row else pc.greater(sums[ROWS], 0)
     combined = pa.table(columns)
     kept = combined.filter(pc.and_(lives, pc.invert(lost)))
@@ -115,6 +125,11 @@ def _moved(
     if item.minus is not None:
         total = _minus(total, contributions.column(item.minus).cast(kind), kind)
     return total
+
+
+def _drawn(stored: pa.Table, partners: pa.Array) -> Callable[[str], pa.ChunkedArray]:
+    """Return who gives the stored values of a column of floats, 0 where a group is new."""
+    return lambda name: pc.fill_null(stored.column(name).take(partners), 0.0)
 
 
 def _old(item: StateColumn, stored: pa.Table, partners: pa.Array) -> pa.ChunkedArray:

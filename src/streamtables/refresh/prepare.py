@@ -27,7 +27,7 @@ def prepare_changes(task: Task, *, small: bool, found: bool) -> None:
         return
     if facts.state.copied is None:
         _ = task.plan.state_rows
-    if facts.state.has_extremes:
+    if facts.state.may_lose:
         task.plan.lost_groups(found=found)
 
 

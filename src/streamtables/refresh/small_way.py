@@ -101,7 +101,7 @@ class SmallRefresh:
     def _combined(self, spark: Session, result: SmallResult) -> SmallWrite | None:
         """Return the write where groups may be lost: computing them is no part of writing."""
         facts = self.task.plan.facts
-        extremes = facts.state is not None and facts.state.has_extremes
+        extremes = facts.state is not None and facts.state.may_lose
         if not extremes and facts.first is None:
             return None
         with self.watch.step(COMBINE, hand="deltalake") as found:

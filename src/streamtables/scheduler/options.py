@@ -39,6 +39,8 @@ class TableOptions:
     """Whether writers of its PostgreSQL sources wake the scheduler, where it follows changes."""
     merge_strategy: str = "auto"
     """Which hand writes small changes of stored rows: deltalake, Spark, or the cheaper one."""
+    approximate_floats: bool = False
+    """Whether sums of floats are kept by adding to them, within a bound."""
     verify_every: float | None = None
     """After how many seconds the table is compared with its query again, by the scheduler."""
     verify_share: float = 1.0
@@ -82,6 +84,7 @@ def read_options(stored: Options) -> TableOptions:
         blackout=parse_windows(str(stored.get("blackout", ""))),
         notify=bool(stored.get("notify", False)),
         merge_strategy=str(stored.get("merge_strategy", "auto")),
+        approximate_floats=bool(stored.get("approximate_floats", False)),
         verify_every=_seconds_of(stored, "verify_every"),
         verify_share=float(cast("float", stored.get("verify_share", 1.0))),
     )
@@ -189,6 +192,7 @@ _OPTIONS: Mapping[str, Callable[[str, object], JsonValue]] = {
     "blackout": _windows,
     "notify": _flag,
     "merge_strategy": _strategy,
+    "approximate_floats": _flag,
     "verify_every": _duration,
     "verify_share": _share,
 }

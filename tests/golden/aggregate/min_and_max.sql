@@ -153,7 +153,7 @@ FROM (
 WHERE
   `__st_weight` <> 0
 ---- maintenance
--- stored-state: sums and counts add up, least and greatest values improve; groups that lost one are computed again, and all touched groups when a change is too large for the driver
+-- stored-state: sums and counts add up, least and greatest values improve; groups whose state does not tell them any more are computed again, and all touched groups when a change is too large for the driver
 -- stored: cust int, low decimal(10,2), high decimal(10,2), __st_rows bigint, __st_min_2 decimal(10,2), __st_count_1 bigint, __st_max_3 decimal(10,2)
 -- answer
 SELECT

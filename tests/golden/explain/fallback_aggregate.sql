@@ -29,7 +29,7 @@ thresholds
   part3_max_scan_count  1 of 60  within  no statement is split for its width
 
 advice
-  Cast the argument of "avg" to DECIMAL, if it is money or a measure with fixed digits.
+  Cast the argument of "avg" to DECIMAL, if it is money or a measure with fixed digits, or set the option approximate_floats.
     sums of floats depend on the order of rows, so touched groups are computed again
   Keep percentile(amount, 0.5), avg(price) in a stream table of its own.
     sum(amount) could be kept by stored state; beside the others all groups that changed are computed again
@@ -60,7 +60,7 @@ thresholds:
   {"name": "deep_join_l0_scan_threshold", "limit": 8, "value": 0, "effect": "tables before a change are taken as after minus changes", "advice": "Keep old versions of the sources for longer than the time between two refreshes, or make a stream table of a part of the join.", "crossed": false}
   {"name": "part3_max_scan_count", "limit": 60, "value": 1, "effect": "no statement is split for its width", "advice": "Make a stream table of a part of the query that joins several tables, so that its changes are computed once.", "crossed": false}
 advice:
-  {"code": "float-aggregate", "text": "Cast the argument of \"avg\" to DECIMAL, if it is money or a measure with fixed digits.", "reason": "sums of floats depend on the order of rows, so touched groups are computed again"}
+  {"code": "float-aggregate", "text": "Cast the argument of \"avg\" to DECIMAL, if it is money or a measure with fixed digits, or set the option approximate_floats.", "reason": "sums of floats depend on the order of rows, so touched groups are computed again"}
   {"code": "mixed-aggregates", "text": "Keep percentile(amount, 0.5), avg(price) in a stream table of its own.", "reason": "sum(amount) could be kept by stored state; beside the others all groups that changed are computed again"}
 form: "touched-groups"
 form_reason: "groups that changed are computed again: \"percentile\" does not follow from sums and counts"

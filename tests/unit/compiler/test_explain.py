@@ -46,7 +46,11 @@ def test_a_shared_part_is_written_once():
     ("sql", "form", "reason"),
     [
         ("SELECT id FROM orders", "signed-rows", "no aggregate or DISTINCT stands at the root"),
-        ("SELECT max(id) AS m FROM orders", "stored-state", "groups that lost one"),
+        (
+            "SELECT max(id) AS m FROM orders",
+            "stored-state",
+            "groups whose state does not tell them",
+        ),
         (
             "SELECT max(score) AS m FROM customers",
             "touched-groups",

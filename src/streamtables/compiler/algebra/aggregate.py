@@ -31,6 +31,8 @@ class AggregateCall:
     """What decides where the order of the rows does: WITHIN GROUP, or the rows' key."""
     sorted_sum: bool = False
     """Whether floats are added in a fixed order, so that the answer depends on the rows alone."""
+    approximate: bool = False
+    """Whether a sum of floats may be kept by adding to it, within a bound."""
     own: bool = False
     """Whether a process brings the function along; nothing is known of it but its type."""
 

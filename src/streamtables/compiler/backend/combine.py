@@ -16,7 +16,8 @@ from streamtables.compiler.backend.operators import Surroundings, render
 from streamtables.compiler.backend.select import aliased, name, ref, select
 from streamtables.compiler.frontend.binding import column
 from streamtables.compiler.maintenance.layout import ROWS
-from streamtables.compiler.maintenance.stored_state import StateColumn, StoredState
+from streamtables.compiler.maintenance.state_shape import StateColumn
+from streamtables.compiler.maintenance.stored_state import StoredState
 from streamtables.compiler.types import MAX_PRECISION, SqlType, decimal_parts
 
 STORED_TABLE = "stored"

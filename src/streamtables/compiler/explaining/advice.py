@@ -240,11 +240,13 @@ def about_floats(nodes: list[Node]) -> Iterator[Advice]:
     """Name aggregates of floats, which are computed again group by group."""
     calls = [call for node in nodes if isinstance(node, Aggregate) for call in node.calls]
     for call in calls:
+        if call.approximate:
+            continue
         if not is_exact(call) or call.sorted_sum:
             yield Advice(
                 "float-aggregate",
                 f'Cast the argument of "{call.function}" to DECIMAL, if it is money or a measure '
-                "with fixed digits.",
+                "with fixed digits, or set the option approximate_floats.",
                 "sums of floats depend on the order of rows, so touched groups are computed again",
             )
 

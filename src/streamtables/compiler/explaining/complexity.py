@@ -168,8 +168,8 @@ def _met(part: Node, equal: set[str], place: str, *, asks_only: bool = False) ->
 
 def _through_keyed(table: Maintenance, node: Keyed) -> Cost:
     if table.state is not None and table.chain is not None and node is table.chain.keyed:
-        if table.state.has_extremes:
-            lost = "a group is computed again where its least or greatest value may have gone"
+        if table.state.may_lose:
+            lost = "a group is computed again where the state may not tell its values any more"
             return Cost("O(lost groups)", f"what changed is put to the stored state; {lost}")
         return Cost("O(changed rows)", "what changed is added to the stored state")
     if table.first is not None and table.chain is not None and node is table.chain.keyed:

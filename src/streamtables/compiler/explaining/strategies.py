@@ -20,6 +20,7 @@ from streamtables.compiler.algebra.keyed import must_be_computed
 from streamtables.compiler.algebra.recursive import reads_itself
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import is_exact
+from streamtables.compiler.maintenance.float_sums import is_float_sum
 from streamtables.compiler.maintenance.stored_state import (
     as_aggregate,
     is_extremum,
@@ -163,6 +164,11 @@ def _way(
 
 def _how_kept(node: Aggregate, call: AggregateCall) -> str:
     """Return how the stored state of a call follows a change."""
+    if is_float_sum(call):
+        return (
+            "its change is added to the stored sum while that is known to nine digits; else, and "
+            "where Infinity or NaN stand in a group, the group is computed again"
+        )
     if is_extremum(call):
         lost = (
             "a group that lost it is computed again"
@@ -171,7 +177,7 @@ def _how_kept(node: Aggregate, call: AggregateCall) -> str:
         )
         return f"the stored value improves with rows that come; {lost}"
     added = "its change is added to the stored sums and counts"
-    if any(map(is_extremum, node.calls)):
+    if any(is_extremum(other) or is_float_sum(other) for other in node.calls):
         return f"{added}; changes too large for the driver compute touched groups again"
     return added
 

@@ -1,6 +1,7 @@
 """How a stored result is kept up to date: its layout, and the programs that refresh it."""
 
 from streamtables.compiler.maintenance.first_rows import PLACE, FirstRows
+from streamtables.compiler.maintenance.float_sums import FLOAT_TOLERANCE
 from streamtables.compiler.maintenance.forms import (
     LOST,
     STATE,
@@ -11,14 +12,11 @@ from streamtables.compiler.maintenance.forms import (
 )
 from streamtables.compiler.maintenance.layout import ORDINALS, ROWS, Layout
 from streamtables.compiler.maintenance.limits import Limits
-from streamtables.compiler.maintenance.stored_state import (
-    StateColumn,
-    StateShape,
-    StoredState,
-    VisibleState,
-)
+from streamtables.compiler.maintenance.state_shape import StateColumn, StateShape, VisibleState
+from streamtables.compiler.maintenance.stored_state import StoredState
 
 __all__ = [
+    "FLOAT_TOLERANCE",
     "LOST",
     "ORDINALS",
     "PLACE",

@@ -173,7 +173,7 @@ class ChangedTables:
         if chain is None or not chain.keyed.key_columns:
             return None
         state = self.table.state
-        if state is not None and not state.has_extremes:
+        if state is not None and not state.may_lose:
             # Exactly the groups that have contributions: others keep the row that is stored.
             return Keys(changes_of(chain.keyed.input), chain.keyed.key_columns)
         return touched_keys(chain.keyed)
@@ -274,7 +274,7 @@ class ChangedTables:
             return self._program(Net(changes_of(self.table.definition)))
         if self.table.state is None:
             new = self._new_groups()
-        elif self.table.state.has_extremes:
+        elif self.table.state.may_lose:
             new = self._filled(self.touched)
         else:
             new = combined_rows(self.table.state)

@@ -11,7 +11,8 @@ multiplied by a weight, which would lose digits of a wide decimal.  Per group th
     AVG(x)      the same two
     MIN(x)      the least x, and how many x are not NULL; MAX(x) likewise
 
-Only exact numbers are added; floats are recomputed group by group (touched groups).
+Only exact numbers are added; floats are recomputed group by group (touched groups), unless the
+user lets them be added within a bound (`float_sums.py`).
 
 An extremum is not added: it improves with the rows that appeared, and stays while none went that
 was as good.  A group of which such a row went, and none as good came, is *lost*: what is stored
@@ -23,7 +24,6 @@ extremum is taken from a row that nobody ever stored.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from sqlglot import exp
 
@@ -41,8 +41,19 @@ from streamtables.compiler.algebra import (
 )
 from streamtables.compiler.algebra.node import changes_of
 from streamtables.compiler.frontend.binding import column
+from streamtables.compiler.maintenance.float_sums import float_parts, is_float_sum
 from streamtables.compiler.maintenance.layout import ROWS
 from streamtables.compiler.maintenance.root_chain import RootChain
+from streamtables.compiler.maintenance.state_shape import (
+    Parts,
+    StateColumn,
+    StateKind,
+    StateShape,
+    VisibleState,
+    moved_count,
+    plus_and_minus,
+    where_some,
+)
 from streamtables.compiler.types import (
     BIGINT,
     BOOLEAN,
@@ -57,50 +68,6 @@ from streamtables.compiler.types import (
     is_decimal,
     is_integer,
 )
-
-StateKind = Literal["sum", "min", "max"]
-
-
-@dataclass(frozen=True)
-class StateColumn:
-    """A hidden value of a group, and the contributions that move it.
-
-    Of an extremum `plus` and `minus` are those of the rows that appeared and that went, and
-    `count` is the state column that says how many values there are.
-    """
-
-    name: str
-    type: SqlType
-    plus: str
-    minus: str | None = None
-    kind: StateKind = "sum"
-    count: str | None = None
-
-
-@dataclass(frozen=True)
-class VisibleState:
-    """A visible column that is a state column as it stands; NULL while `unless_zero` is 0."""
-
-    shown: str
-    state: str
-    unless_zero: str | None = None
-
-
-@dataclass(frozen=True)
-class StateShape:
-    """The columns of a stored state: all that adding contributions to it takes."""
-
-    group: tuple[tuple[str, str], ...]
-    """Pairs of a group column of the contributions and the stored column that holds it."""
-    states: tuple[StateColumn, ...]
-    copied: tuple[VisibleState, ...] | None
-    """The visible columns, when each is a group or a state column; None when SQL must compute."""
-    single_row: bool
-
-    @property
-    def has_extremes(self) -> bool:
-        """Whether a group may be lost: what is stored does not always tell its new row."""
-        return any(state.kind != "sum" for state in self.states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,17 +111,6 @@ def stored_state(root: Node, chain: RootChain) -> StoredState | None:
     )
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """One aggregate taken apart."""
-
-    states: tuple[StateColumn, ...]
-    contributed: tuple[AggregateCall, ...]
-    filled: tuple[AggregateCall, ...]
-    value: exp.Expr
-    copy: tuple[str, str | None] | None
-
-
 def as_aggregate(node: Node) -> Aggregate | None:
     """Return a keyed operator as an aggregate: DISTINCT is one without calls."""
     if isinstance(node, Distinct):
@@ -185,7 +141,7 @@ def is_extremum(call: AggregateCall) -> bool:
 
 def is_kept(call: AggregateCall) -> bool:
     """Whether an aggregate at the root can be kept as stored state."""
-    return is_additive(call) or is_extremum(call)
+    return is_additive(call) or is_extremum(call) or is_float_sum(call)
 
 
 def _divides_exactly(argument: SqlType) -> bool:
@@ -195,10 +151,10 @@ def _divides_exactly(argument: SqlType) -> bool:
     return (precision + 10) + 4 + guard_digits <= MAX_PRECISION
 
 
-def _all_parts(aggregate: Aggregate) -> list[_Parts]:
+def _all_parts(aggregate: Aggregate) -> list[Parts]:
     """Take all aggregates apart; what two of them need is kept once."""
     known: dict[str, str] = {"count|*": ROWS}
-    found: list[_Parts] = []
+    found: list[Parts] = []
     for call in aggregate.calls:
         names = [
             known.setdefault(key, f"__st_{stem}_{len(known)}")
@@ -218,10 +174,11 @@ def _value_key(call: AggregateCall) -> tuple[str, str]:
     if is_extremum(call):
         return call.function, f"{call.function}|{_counted_key(call)}"
     # AVG of integers keeps a wider sum than SUM does.
-    return "sum", f"sum|{_state_type(call)}|{_counted_key(call)}"
+    kept = "float" if is_float_sum(call) else _state_type(call)
+    return "sum", f"sum|{kept}|{_counted_key(call)}"
 
 
-def _without(parts: _Parts, taken: set[str]) -> _Parts:
+def _without(parts: Parts, taken: set[str]) -> Parts:
     """Leave out what another aggregate contributes already."""
     states = tuple(state for state in parts.states if state.name not in taken)
     moved = {name for state in states for name in (state.name, state.plus, state.minus)}
@@ -233,22 +190,23 @@ def _without(parts: _Parts, taken: set[str]) -> _Parts:
     )
 
 
-def _parts(call: AggregateCall, count: str, total: str) -> _Parts:
+def _parts(call: AggregateCall, count: str, total: str) -> Parts:
     if is_extremum(call):
         return _extremum_parts(call, count, total)
-    counted = _counted(call, count)
+    if is_float_sum(call):
+        return float_parts(call, count, total)
+    counted = moved_count(call, count)
     counted_state = StateColumn(count, BIGINT, count)
     filled_count = replace(
         call, name=count, function="count", type=BIGINT, argument_types=call.argument_types
     )
     if call.function == "count":
-        return _Parts((counted_state,), (counted,), (filled_count,), column(count), (count, None))
+        return Parts((counted_state,), (counted,), (filled_count,), column(count), (count, None))
     total_type = _state_type(call)
     summed = replace(call, function="sum", type=total_type, arguments=(_argument(call),))
-    plus = replace(summed, name=f"{total}_plus", condition=_signed(call, exp.GT))
-    minus = replace(summed, name=f"{total}_minus", condition=_signed(call, exp.LT))
+    plus, minus = plus_and_minus(summed, total)
     states = (StateColumn(total, total_type, plus.name, minus.name), counted_state)
-    return _Parts(
+    return Parts(
         states,
         (plus, minus, counted),
         (replace(summed, name=total), filled_count),
@@ -257,16 +215,15 @@ def _parts(call: AggregateCall, count: str, total: str) -> _Parts:
     )
 
 
-def _extremum_parts(call: AggregateCall, count: str, extremum: str) -> _Parts:
+def _extremum_parts(call: AggregateCall, count: str, extremum: str) -> Parts:
     # The least of distinct values is the least of all; how many there are must be of all.
     every = replace(call, distinct=False)
-    plus = replace(every, name=f"{extremum}_plus", condition=_signed(call, exp.GT))
-    minus = replace(every, name=f"{extremum}_minus", condition=_signed(call, exp.LT))
+    plus, minus = plus_and_minus(every, extremum)
     kind: StateKind = "min" if call.function == "min" else "max"
     kept = StateColumn(extremum, call.type, plus.name, minus.name, kind, count)
-    return _Parts(
+    return Parts(
         (kept, StateColumn(count, BIGINT, count)),
-        (plus, minus, _counted(call, count)),
+        (plus, minus, moved_count(call, count)),
         (
             replace(every, name=extremum),
             replace(every, name=count, function="count", type=BIGINT),
@@ -274,34 +231,6 @@ def _extremum_parts(call: AggregateCall, count: str, extremum: str) -> _Parts:
         column(extremum),
         (extremum, None),
     )
-
-
-def _counted(call: AggregateCall, name: str) -> AggregateCall:
-    """Return Σ weight over the rows that COUNT would count."""
-    conditions: list[exp.Expr] = []
-    conditions += [] if call.condition is None else [exp.paren(call.condition.copy(), copy=False)]
-    if not call.over_star:
-        conditions += [_is_not_null(argument) for argument in call.arguments]
-    return AggregateCall(
-        name=name,
-        function="sum",
-        arguments=(column(WEIGHT),),
-        argument_types=(BIGINT,),
-        condition=exp.and_(*conditions) if conditions else None,
-        type=BIGINT,
-    )
-
-
-def _is_not_null(argument: exp.Expr) -> exp.Expr:
-    inner = exp.paren(argument.copy(), copy=False)
-    return exp.Not(this=exp.Is(this=inner, expression=exp.null()))
-
-
-def _signed(call: AggregateCall, sign: type[exp.Binary]) -> exp.Expr:
-    side = sign(this=column(WEIGHT), expression=exp.Literal.number(0))
-    if call.condition is None:
-        return side
-    return exp.and_(side, exp.paren(call.condition.copy(), copy=False))
 
 
 def _state_type(call: AggregateCall) -> SqlType:
@@ -329,8 +258,7 @@ def _value(call: AggregateCall, total: str, count: str) -> exp.Expr:
         else:
             value = exp.Div(this=column(total), expression=_cast(count, "decimal(20,0)"))
         value = exp.cast(value, call.type, dialect="spark")
-    some = exp.GT(this=column(count), expression=exp.Literal.number(0))
-    return exp.Case(ifs=[exp.If(this=some, true=value)])
+    return where_some(value, count)
 
 
 def _cast(name: str, type_: str) -> exp.Expr:
@@ -347,7 +275,7 @@ def _over_state(expression: exp.Expr, values: dict[str, exp.Expr]) -> exp.Expr:
 
 
 def _copied(
-    root: Project, aggregate: Aggregate, parts: list[_Parts]
+    root: Project, aggregate: Aggregate, parts: list[Parts]
 ) -> tuple[VisibleState, ...] | None:
     copies = {name: (name, None) for name in aggregate.group}
     for call, part in zip(aggregate.calls, parts, strict=True):
@@ -362,12 +290,12 @@ def _copied(
     return tuple(found)
 
 
-def _contributions(aggregate: Aggregate, parts: list[_Parts]) -> Node:
+def _contributions(aggregate: Aggregate, parts: list[Parts]) -> Node:
     """Return, per touched group, what its changes add to and take from each state."""
     rows = AggregateCall(ROWS, "sum", (column(WEIGHT),), (BIGINT,), None, BIGINT)
     calls = (rows, *(call for part in parts for call in part.contributed))
     changes = changes_of(aggregate.input)
-    if any(map(is_extremum, aggregate.calls)):
+    if not all(map(is_additive, aggregate.calls)):
         changes = _netted(changes)
     unit = Unfold(Repeat(changes))
     summed = Aggregate(unit, aggregate.group, calls)
@@ -396,7 +324,7 @@ def _or_zero(name: str, type_: SqlType) -> exp.Expr:
     return exp.cast(value, type_, dialect="spark")
 
 
-def _filled(root: Project, aggregate: Aggregate, parts: list[_Parts]) -> Project:
+def _filled(root: Project, aggregate: Aggregate, parts: list[Parts]) -> Project:
     """Return the user's own aggregates beside their states."""
     rows = AggregateCall(ROWS, "count", (exp.Star(),), (BIGINT,), None, BIGINT)
     states = (rows, *(call for part in parts for call in part.filled))

@@ -23,6 +23,8 @@ from streamtables.errors import SqlSyntaxError
 from streamtables.positions import InputId
 from streamtables.refresh.library import entry_of
 
+APPROXIMATE_FLOATS = "approximate_floats"
+"""The option of a table that lets sums of floats be kept by adding to them."""
 FORMAT = 1
 """Moves when the meaning of a kept record does, though the compiler stays the same."""
 
@@ -57,6 +59,7 @@ class Basis:
     inputs: tuple[InputBasis, ...]
     entries: tuple[Entry, ...]
     """The views and functions that the query reaches, directly or through others."""
+    approximate_floats: bool = False
 
     @classmethod
     def of(cls, table: StreamTable, definitions: Definitions) -> Basis:
@@ -68,14 +71,17 @@ class Basis:
         library: dict[InputId, View | Function] = {**definitions.views, **definitions.functions}
         used = (entry_of(library[item]) for item in table.uses if item in library)
         inputs = tuple(InputBasis.of(entry) for entry in read)
-        return cls(table.query, table.defining_query_hash, inputs, tuple(used))
+        approximate = bool(table.options.get(APPROXIMATE_FLOATS))
+        return cls(table.query, table.defining_query_hash, inputs, tuple(used), approximate)
 
     def compile(self) -> Plan:
         """Compile the query against what the basis holds."""
         schema = {item.name: item.table() for item in self.inputs if item.columns}
         library = Library.of(self.entries)
         try:
-            return compile_query(self.query, schema, library)
+            return compile_query(
+                self.query, schema, library, approximate_floats=self.approximate_floats
+            )
         except SqlSyntaxError as error:
             # Spark read it when it was defined.
             return unread_query(error, self.query, schema, library)
@@ -85,6 +91,7 @@ class Basis:
         entries = [[entry.kind, astuple(entry)] for entry in self.entries]
         inputs = [astuple(item) for item in self.inputs]
         parts = [FORMAT, compiler_stamp(), self.query, self.query_hash, inputs, entries]
+        parts += [self.approximate_floats]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
