@@ -85,7 +85,8 @@ def rows(request: Request, name: str) -> str:
         found = shared.db.read_rows(definition.name, SAMPLE)
     except StreamTablesError as error:
         return render("rows.html", request, fault=fault_of(error), columns=[], rows=[])
-    columns = [(field.name, str(field.type)) for field in found.schema]
+    types = {column.name: column.type for column in definition.columns}
+    columns = [(name, types.get(name, "")) for name in found.column_names]
     values = [[_shown(value) for value in row.values()] for row in found.to_pylist()]
     return render("rows.html", request, fault=None, columns=columns, rows=values)
 
