@@ -39,7 +39,8 @@ hints are accepted and have no effect.
 Time windows: `window(moment, '10 minutes' [, slide [, start]])` in the select list and in GROUP BY, over a
 TIMESTAMP or a DATE; a query that groups by one may call it `window`, as in `window.start`. A row is in
 every window that holds its moment, and without a moment in none. `window_time` takes the column of windows
-that an inner query made. `session_window` is refused: one row that comes may join two sessions into one.
+that an inner query made. `session_window(moment, '5 minutes')` puts rows together that follow each other within the
+gap, for each of the other groups by itself: a changed row concerns the rows of its groups.
 """
 
 

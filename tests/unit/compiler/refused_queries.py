@@ -110,8 +110,13 @@ WITHOUT_RULE = [
     ),
     _without_rule("SELECT IDENTIFIER('id') AS x FROM orders", "IDENTIFIER", "IDENTIFIER('id'"),
     _without_rule(
-        "SELECT session_window(at, '1 hour') AS w FROM events GROUP BY 1",
-        '"session_window"',
+        "SELECT day FROM events GROUP BY ROLLUP (day, session_window(at, '1 hour'))",
+        "a session window beside sets of groups",
+        "session_window(at, '1 hour'",
+    ),
+    _without_rule(
+        "SELECT count(*) AS n FROM events GROUP BY session_window(at, '1 hour').start",
+        "a group by a part of a session window",
         "session_window(at, '1 hour'",
     ),
     _without_rule(

@@ -296,9 +296,9 @@ def _check_call(name: str, node: exp.Expr, binding: Binding, *, aggregates: bool
         raise binding.not_incremental(f'"{name}" may give another answer each time.', node)
     if name in functions.SESSION:
         raise binding.not_incremental(_session_reason(name), node)
-    if name == "window":
+    if name in ("window", "session_window"):
         raise binding.unimplemented("a time window outside the select list and GROUP BY", node)
-    if name in functions.GENERATORS or name == "session_window":
+    if name in functions.GENERATORS:
         raise binding.unimplemented(f'"{name}"', node)
     if name in functions.AGGREGATES and not aggregates:
         raise _misplaced_aggregate(name, node, binding)

@@ -6,7 +6,7 @@ With d the duration, s the slide, o the start and t the moment in microseconds
     last, last - s, …                   ⌈d / s⌉ starts, of which those count with t < start + d
 
 As in Spark a row without a moment is in no window and goes, one SELECT has one time window, and a
-query that groups by it may call it `window`.
+query that groups by it may call it `window`.  Sessions are made in `session_windows.py`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,27 @@ from sqlglot import exp
 from streamtables.compiler.algebra import Column, Filter, Generate, Node, Projection
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
-from streamtables.compiler.frontend.expressions import bind_expression, function_name
+from streamtables.compiler.frontend.expressions import bind_expression
 from streamtables.compiler.frontend.from_parts import FromClause
 from streamtables.compiler.frontend.probes import with_column
 from streamtables.compiler.frontend.scope import Relation, Scope, Visible
+from streamtables.compiler.frontend.session_windows import (
+    SessionWindow,
+    in_sessions,
+    other_groups,
+)
+from streamtables.compiler.frontend.time_parts import (
+    SESSION,
+    big,
+    call_of,
+    less,
+    more,
+    name_of,
+    window_calls,
+)
 from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.types import BIGINT, DATE, INT, TIME_WINDOW, TIMESTAMP
 from streamtables.errors import SqlTypeError
-
-NAME = "window"
 
 _MICROSECONDS = {
     "week": 604_800_000_000,
@@ -67,34 +79,43 @@ def with_time_window(
             span=span_of(calls[-1]),
             hint="Make the other window in a query of its own.",
         )
-    if clause.scope.has(NAME):
-        raise binding.unimplemented('a time window beside a column "window"', calls[0])
+    window, shown = windows[0], name_of(calls[0])
+    if clause.scope.has(shown):
+        raise binding.unimplemented(f'a time window beside a column "{shown}"', calls[0])
     grouped = any(_in_group(call, select) for call in calls)
-    result = select.copy()
-    made = Visible(NAME, binding.namer.fresh(NAME), TIME_WINDOW)
-    _keep_shown_names(result)
-    for call in list(_calls(result)):
-        bound = column(made.inner)
-        bound.meta["bound"] = True
-        if span := span_of(call):
-            bound.this.meta.update(start=span.start, end=span.end - 1)
-        call.replace(bound)
-    node = _in_windows(clause.joined(binding), windows[0], made.inner, binding)
+    made = Visible(shown, binding.namer.fresh(shown), TIME_WINDOW)
+    node = clause.joined(binding)
+    if isinstance(window, SessionWindow):
+        groups = other_groups(select, clause, binding)
+        node = in_sessions(node, window, groups, made.inner, binding)
+    else:
+        node = _in_windows(node, window, made.inner, binding)
     scope = Scope(
         (*clause.scope.relations, Relation((), (made,))),
         clause.scope.visible,
         (made,) if grouped else (),
     )
-    return result, FromClause((node,), scope)
+    return _over_column(select, made.inner), FromClause((node,), scope)
+
+
+def _over_column(select: exp.Select, name: str) -> exp.Select:
+    """Return a SELECT that reads a column where it calls its time window."""
+    result = select.copy()
+    _keep_shown_names(result)
+    for call in list(_calls(result)):
+        bound = column(name)
+        bound.meta["bound"] = True
+        if span := span_of(call):
+            bound.this.meta.update(start=span.start, end=span.end - 1)
+        call.replace(bound)
+    return result
 
 
 def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
     """Yield the calls in the select list and in GROUP BY, those of inner queries left out."""
     parts = [*select.expressions, *([select.args["group"]] if select.args.get("group") else [])]
     for part in parts:
-        for node in part.walk(prune=lambda inner: isinstance(inner, exp.Query)):
-            if isinstance(node, exp.Anonymous) and function_name(node) == NAME:
-                yield node
+        yield from window_calls(part)
 
 
 def _in_group(call: exp.Expr, select: exp.Select) -> bool:
@@ -103,29 +124,28 @@ def _in_group(call: exp.Expr, select: exp.Select) -> bool:
 
 
 def _keep_shown_names(select: exp.Select) -> None:
-    """Name the items as Spark does, which shows the call as `window`."""
+    """Name the items as Spark does, which shows the call by the function's name alone."""
     for item in list(select.expressions):
-        held = [node for node in item.find_all(exp.Anonymous) if function_name(node) == NAME]
-        if not held or isinstance(item, exp.Alias | exp.Aliases):
+        if isinstance(item, exp.Alias | exp.Aliases) or not list(window_calls(item)):
             continue
         shown = exp.Alias(this=item.copy())
-        for node in list(shown.find_all(exp.Anonymous)):
-            if function_name(node) == NAME:
-                node.replace(exp.column(NAME))
+        for node in list(window_calls(shown)):
+            node.replace(exp.column(name_of(node)))
         text = shown.this.sql(dialect=VerbatimSpark, normalize_functions="lower")
         item.replace(exp.Alias(this=item.copy(), alias=exp.to_identifier(text, quoted=True)))
 
 
-def _bound(call: exp.Anonymous, clause: FromClause, binding: Binding) -> _TimeWindow:
+def _bound(
+    call: exp.Anonymous, clause: FromClause, binding: Binding
+) -> _TimeWindow | SessionWindow:
+    if name_of(call) == SESSION:
+        if len(call.expressions) != 2:
+            raise _wrong("a session window takes a moment and a gap", call, binding)
+        gap = _microseconds(call.expressions[1], binding)
+        return SessionWindow(_moment(call, clause, binding), gap)
     if not 2 <= len(call.expressions) <= 4:
         raise _wrong("a time window takes a moment and one to three durations", call, binding)
-    moment, *sizes = call.expressions
-    bound = bind_expression(moment, clause.scope, binding)
-    type_ = type_of(bound, binding.types_of(*clause.parts))
-    if type_ not in (TIMESTAMP, DATE):
-        raise binding.unimplemented(f"a time window over a value of type {type_}", moment)
-    if type_ == DATE:
-        bound = exp.cast(bound, TIMESTAMP, dialect="spark")
+    bound, sizes = _moment(call, clause, binding), call.expressions[1:]
     duration, *rest = [_microseconds(size, binding) for size in sizes]
     slide = rest[0] if rest else duration
     start = rest[1] if len(rest) > 1 else 0
@@ -133,6 +153,15 @@ def _bound(call: exp.Anonymous, clause: FromClause, binding: Binding) -> _TimeWi
         what = "a time window is longer than nothing, slides by at most its length,"
         raise _wrong(f"{what} and starts within one slide", call, binding)
     return _TimeWindow(bound, duration, slide, start)
+
+
+def _moment(call: exp.Anonymous, clause: FromClause, binding: Binding) -> exp.Expr:
+    moment = call.expressions[0]
+    bound = bind_expression(moment, clause.scope, binding)
+    type_ = type_of(bound, binding.types_of(*clause.parts))
+    if type_ not in (TIMESTAMP, DATE):
+        raise binding.unimplemented(f"a time window over a value of type {type_}", moment)
+    return bound if type_ == TIMESTAMP else exp.cast(bound, TIMESTAMP, dialect="spark")
 
 
 def _microseconds(size: exp.Expr, binding: Binding) -> int:
@@ -154,8 +183,10 @@ def _microseconds(size: exp.Expr, binding: Binding) -> int:
     return total
 
 
-def _wrong(what: str, call: exp.Expr, binding: Binding) -> SqlTypeError:
+def _wrong(what: str, call: exp.Anonymous, binding: Binding) -> SqlTypeError:
     hint = "Write window(moment, '10 minutes') or window(moment, '10 minutes', '5 minutes')."
+    if name_of(call) == SESSION:
+        hint = "Write session_window(moment, '5 minutes')."
     return SqlTypeError(what, sql=binding.sql, span=span_of(call), hint=hint)
 
 
@@ -171,39 +202,23 @@ def _in_windows(node: Node, window: _TimeWindow, name: str, binding: Binding) ->
     if count > 1:
         number = binding.namer.fresh("window_number")
         last = exp.Literal.number(count - 1)
-        numbers = _call("sequence", exp.Literal.number(0), last)
-        node = Generate(node, _call("explode", numbers), (Column(number, INT),))
-        first = _less(first, exp.Mul(this=column(number), expression=_big(window.slide)))
-        ended = exp.LT(this=column(moment), expression=_more(first, _big(window.duration)))
+        numbers = call_of("sequence", exp.Literal.number(0), last)
+        node = Generate(node, call_of("explode", numbers), (Column(number, INT),))
+        first = less(first, exp.Mul(this=column(number), expression=big(window.slide)))
+        ended = exp.LT(this=column(moment), expression=more(first, big(window.duration)))
         node = Filter(node, ended)
-    end = _more(first, _big(window.duration))
-    value = _call(
+    end = more(first, big(window.duration))
+    value = call_of(
         "named_struct",
-        *(exp.Literal.string("start"), _call("timestamp_micros", first)),
-        *(exp.Literal.string("end"), _call("timestamp_micros", end)),
+        *(exp.Literal.string("start"), call_of("timestamp_micros", first)),
+        *(exp.Literal.string("end"), call_of("timestamp_micros", end)),
     )
     return with_column(node, Projection(name, value, TIME_WINDOW))
 
 
 def _last_start(moment: exp.Expr, window: _TimeWindow) -> exp.Expr:
     """Return moment − (moment − start) mod slide, with a remainder that is never negative."""
-    slide = _big(window.slide)
-    past = exp.Mod(this=exp.paren(_less(moment, _big(window.start))), expression=slide.copy())
-    past = exp.Mod(this=exp.paren(_more(past, slide.copy())), expression=slide)
-    return _less(moment, exp.paren(past))
-
-
-def _big(value: int) -> exp.Expr:
-    return exp.cast(exp.Literal.string(str(value)), BIGINT, dialect="spark")
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=[item.copy() for item in arguments])
-
-
-def _less(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Sub(this=left.copy(), expression=right.copy())
-
-
-def _more(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Add(this=left.copy(), expression=right.copy())
+    slide = big(window.slide)
+    past = exp.Mod(this=exp.paren(less(moment, big(window.start))), expression=slide.copy())
+    past = exp.Mod(this=exp.paren(more(past, slide.copy())), expression=slide)
+    return less(moment, exp.paren(past))

@@ -2,13 +2,15 @@
 
     γ[g, w](X)  =  π[g, w := (start, start + d)] γ[g, start := w.start](X)
 
-The length d of a window is fixed, so its start tells it from all others.  A stored row is then
-found by a timestamp, which can stand in a predicate, and not by a struct, which cannot.  The trap:
-any other struct may be NULL, or differ in its end; only a window that the query makes is split.
+The length d of a window is fixed, so its start tells it from all others; a session is told by its
+start and its end.  A stored row is then found by timestamps, which can stand in a predicate, not
+by a struct, which cannot.  The trap: any other struct may be NULL, or differ in its end; only a
+window that the query makes is split.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,8 +27,9 @@ class _Split:
     node: Node
     window: str | None
     start: str
-    length: exp.Expr
-    """The microseconds of a window."""
+    length: exp.Expr | None
+    """The microseconds of a window; None for sessions, whose end is the next column."""
+    end: str
     made: bool = False
     """Whether the relation has a column with the windows again."""
 
@@ -45,27 +48,41 @@ def _chain(node: Node) -> _Split | None:
         return None
     if isinstance(node, Filter):
         return replace(below, node=Filter(below.node, _by_start(node.condition, below)))
-    started = Projection(below.start, column(below.start), TIMESTAMP)
-    made = Project(below.node, (*_projections(node, below), started))
+    names = [below.start] if below.length is not None else [below.start, below.end]
+    kept = tuple(Projection(name, column(name), TIMESTAMP) for name in names)
+    made = Project(below.node, (*_projections(node, below), *kept))
     return replace(below, node=made, window=node.passed.get(below.window or ""), made=True)
 
 
 def _aggregate(aggregate: Aggregate) -> _Split | None:
     rows = aggregate.input
     for window in aggregate.group:
-        start = f"start_of_{window}"
-        taken = start in rows.names or start in aggregate.names
-        if not taken and (length := _length(rows, window)) is not None:
-            group = tuple(start if name == window else name for name in aggregate.group)
-            made = replace(aggregate, input=_with_start(rows, window, start), group=group)
-            return _Split(made, window, start, length)
+        ends = {f"{field}_of_{window}": field for field in ("start", "end")}
+        start, end = ends
+        taken = not ends.keys().isdisjoint({*rows.names, *aggregate.names})
+        made = None if taken else _made(rows, window)
+        if made is None:
+            continue
+        length = _length(made)
+        told = (start,) if length is not None else (start, end)
+        group = [told if name == window else (name,) for name in aggregate.group]
+        parts = {name: ends[name] for name in told}
+        split = replace(aggregate, input=_with_parts(rows, window, parts), group=sum(group, ()))
+        return _Split(split, window, start, length, end)
     return None
 
 
-def _with_start(rows: Node, window: str, start: str) -> Node:
-    begun = exp.Dot(this=column(window), expression=exp.to_identifier("start", quoted=True))
+def _with_parts(rows: Node, window: str, parts: Mapping[str, str]) -> Node:
     passed = tuple(Projection(item.name, column(item.name), item.type) for item in rows.columns)
-    return Project(rows, (*passed, Projection(start, begun, TIMESTAMP)))
+    split = (
+        Projection(
+            name,
+            exp.Dot(this=column(window), expression=exp.to_identifier(field, quoted=True)),
+            TIMESTAMP,
+        )
+        for name, field in parts.items()
+    )
+    return Project(rows, (*passed, *split))
 
 
 def _projections(node: Project, below: _Split) -> tuple[Projection, ...]:
@@ -92,6 +109,8 @@ def _is_window(part: exp.Expr, below: _Split) -> bool:
 
 
 def _end(below: _Split) -> exp.Expr:
+    if below.length is None:
+        return column(below.end)
     start = _call("unix_micros", column(below.start))
     return _call("timestamp_micros", exp.Add(this=start, expression=below.length.copy()))
 
@@ -100,24 +119,28 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def _length(node: Node, name: str) -> exp.Expr | None:
-    """Return the microseconds of a window in a column that the query makes, None for another."""
+def _made(node: Node, name: str) -> exp.Anonymous | None:
+    """Return the struct of a window in a column that the query makes, None for another."""
     while isinstance(node, Project | Filter):
         if isinstance(node, Project):
             value = next(item for item in node.projections if item.name == name)
             if value.type != TIME_WINDOW:
                 return None
             if value.passes is None:
-                return _made_length(value.expression)
+                return _as_window(value.expression)
             name = value.passes
         node = node.input
     return None
 
 
-def _made_length(value: exp.Expr) -> exp.Expr | None:
-    """Return d of named_struct('start', timestamp_micros(s), 'end', timestamp_micros(s + d))."""
+def _as_window(value: exp.Expr) -> exp.Anonymous | None:
+    """Return named_struct('start', …, 'end', timestamp_micros(…)) as it is, else None."""
     if not isinstance(value, exp.Anonymous) or value.name != "named_struct":
         return None
-    end = value.expressions[-1]
-    moment = end.expressions[0] if end.name == "timestamp_micros" else None
+    return value if value.expressions[-1].name == "timestamp_micros" else None
+
+
+def _length(window: exp.Anonymous) -> exp.Expr | None:
+    """Return d of timestamp_micros(s + d), and None where the end is a column."""
+    moment = window.expressions[-1].expressions[0]
     return moment.expression.copy() if isinstance(moment, exp.Add) else None
