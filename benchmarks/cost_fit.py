@@ -18,11 +18,12 @@ import numpy as np
 from streamtables.refresh.cost_model import WAYS, Rates, Sample, Way, Work
 
 _PARTS = tuple(item.name for item in fields(Rates))
+_LOOKED_UP = ("lookup", "passed_row")
 _OF_WAY: Mapping[Way, tuple[str, ...]] = {
     "changes": _PARTS,
-    "merge": _PARTS[:-2],
-    "whole": tuple(part for part in _PARTS[:-2] if part != "changed_row"),
-    "full": tuple(part for part in _PARTS[:-2] if part != "changed_row"),
+    "merge": tuple(part for part in _PARTS if part not in _LOOKED_UP),
+    "whole": tuple(part for part in _PARTS if part not in (*_LOOKED_UP, "changed_row")),
+    "full": tuple(part for part in _PARTS if part not in (*_LOOKED_UP, "changed_row")),
 }
 """What the time of each way can depend on: one looks rows up, two do not read changes."""
 

@@ -135,7 +135,7 @@ class Load:
         self.leaders = Leaders(folder / "w", SETTINGS)
         with StreamTables(folder / "w", settings=Settings(spark_master="local[2]")) as db:
             for name, capture in CAPTURED.items():
-                db.add_source(name, postgres=url, table=name, capture=capture)  # type: ignore[arg-type]  # one of three words
+                db.add_source(name, postgres=url, table=name, capture=capture)
             for number in range(tables):
                 db.create(
                     f"team_{number % 10}.table_{number:04}",

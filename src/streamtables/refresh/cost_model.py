@@ -48,6 +48,8 @@ class Work:
     """Sets of rows that are found and handed to Spark before it computes."""
     passed_rows: int = 0
     """Rows of tables that are passed over to find them."""
+    scans: int = 0
+    """Tables that the statements read, each as often as they read it: each is a job of Spark."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Rates:
     stored_row: float
     lookup: float = 0.0
     passed_row: float = 0.0
+    scan: float = 0.0
 
     def seconds(self, work: Work) -> float:
         """Return what some work takes."""
@@ -72,6 +75,7 @@ class Rates:
             + self.stored_row * work.stored_rows
             + self.lookup * work.lookups
             + self.passed_row * work.passed_rows
+            + self.scan * work.scans
         )
 
 

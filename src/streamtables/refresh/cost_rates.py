@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from streamtables.refresh.cost_model import Rates, Way
 
 RATES: Mapping[Way, Rates] = {
-    "changes": Rates(0.10, 0.12, 4e-5, 1.5e-7, 1.2e-7),
-    "whole": Rates(0.25, 0.15, 0.0, 4e-7, 3e-6),
-    "full": Rates(0.55, 0.05, 0.0, 4e-7, 8e-7),
-    "merge": Rates(1.2, 0.25, 3e-6, 3e-7, 1e-6),
+    "full": Rates(0.46, 0.05, 0.0, 1.4e-7, 2.2e-7),
+    "changes": Rates(0.0, 0.041, 1.6e-6, 4.2e-7, 0.0, 0.025, 0.0, 0.33),
+    "merge": Rates(0.35, 0.053, 8.5e-6, 2.1e-7, 0.0, 0.0, 0.0, 0.14),
+    "whole": Rates(0.0, 0.15, 0.0, 1.1e-7, 1e-7),
 }

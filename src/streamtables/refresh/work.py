@@ -54,10 +54,10 @@ class Works:
 
     def _read(self, program: Program, *, changed_rows: int = 0) -> Work:
         text = "\n".join([program.sql, *(step.sql for step in program.steps)])
-        scanned = sum(
-            text.count(f"`{view_name(item.name, 'after')}`") * self._rows_of(item)
-            for item in self.task.inputs
-        )
+        scans = {
+            item.name: text.count(f"`{view_name(item.name, 'after')}`") for item in self.task.inputs
+        }
+        scanned = sum(scans[item.name] * self._rows_of(item) for item in self.task.inputs)
         return Work(
             statements=1 + len(program.steps),
             changed_rows=changed_rows,
@@ -65,6 +65,7 @@ class Works:
             stored_rows=self._stored_rows(),
             lookups=len(program.lookups),
             passed_rows=self._passed_rows(program),
+            scans=sum(scans.values()),
         )
 
     def _passed_rows(self, program: Program) -> int:
