@@ -31,7 +31,14 @@ from benchmarks.postgres_amplification import (
 )
 from benchmarks.postgres_load_run import Loaded, lags
 from benchmarks.postgres_load_work import Work
-from benchmarks.postgres_report import add_results_option, at_least, is_so, only_shown, report
+from benchmarks.postgres_report import (
+    add_results_option,
+    at_least,
+    is_so,
+    only_shown,
+    report,
+    stays_bounded,
+)
 from streamtables.demo.postgres_server import running_server
 from streamtables.engine.session import SparkSessions
 from streamtables.engine.spark_start import SparkSettings
@@ -39,6 +46,9 @@ from streamtables.settings import load_settings
 from streamtables.sources.postgres.server import Server
 
 WAYS = ("triggers", "wal")
+MAX_GROWTH, SMALL_LAG_SECONDS = 2, 1
+"""How much older the mirror may be in the last third of a load than in the middle one, and the age
+up to which growth is of no interest.  The first third warms up."""
 _CAUGHT_UP_BYTES = 1 << 20
 """A slot is not moved on for less than this."""
 _LEVELS = {"triggers": "replica", "wal": "logical"}
@@ -131,13 +141,18 @@ def _since(before: Results, after: Results) -> Results:
 def _percentiles(found: Sequence[float]) -> Results:
     ordered = sorted(found)
     third = max(1, len(found) // 3)
+    parts = {"first": found[:third], "middle": found[third:-third], "last": found[-third:]}
     return {
         "max_lag_seconds": ordered[-1],
         "p95_lag_seconds": ordered[int(0.95 * (len(ordered) - 1))],
-        "median_lag_seconds": ordered[len(ordered) // 2],
-        "first_third_lag_seconds": sorted(found[:third])[third // 2],
-        "last_third_lag_seconds": sorted(found[-third:])[third // 2],
+        "median_lag_seconds": _middle(found),
+        # A load of two moments has no middle.
+        **{f"{name}_third_lag_seconds": _middle(part or found) for name, part in parts.items()},
     }
+
+
+def _middle(found: Sequence[float]) -> float:
+    return sorted(found)[len(found) // 2]
 
 
 def _is_caught_up(behind: Results) -> bool:
@@ -150,24 +165,39 @@ def _bars(item: Results, rate: int) -> Iterator[Bar]:
     way, costs = item["capture"], item["amplification"]
     per_second = item["changes_per_second"]
     yield at_least(f"{way}: changes written under load", round(per_second), 0.98 * rate, "per s")
-    lag = f"{item['p95_lag_seconds']:.1f} s, {item['max_lag_seconds']:.1f} s"
-    yield only_shown(f"{way}: lag of the mirror, p95 and max", lag)
-    first, last = item["first_third_lag_seconds"], item["last_third_lag_seconds"]
-    yield only_shown(f"{way}: lag, first and last third", f"{first:.1f} s, {last:.1f} s")
+    yield from _lag_bars(item)
     caught_up = _is_caught_up(item["after_the_last_drain"])
     yield is_so(f"{way}: caught up by one drain after the last write", caught_up)
     yield is_so(f"{way}: the mirror equals the table", item["differences"] == 0)
     what = f"{way}: WAL of the server ÷ without capture, drains included"
     yield only_shown(what, f"{costs['wal_ratio_with_drain']:.2f}×")
-    size = sum(kind["bytes"] for kind in item["delta"].values()) / max(1, item["changes"])
-    yield only_shown(f"{way}: Delta bytes written per change", f"{size:,.0f}")
-    vectors = item["delta"]["deletion vectors"]
-    text = f"{vectors['files']:,} files, {vectors['bytes']:,} bytes"
-    yield only_shown(f"{way}: Delta deletion vectors", text)
+    yield from _delta_bars(item)
     if held := item["buffer"]:
         what = f"{way}: the buffer after the load, dead rows, heap and index"
         heap, index = held["heap_bytes"], held["index_bytes"]
         yield only_shown(what, f"{held['dead']:,} rows, {heap:,} and {index:,} bytes")
+
+
+def _lag_bars(item: Results) -> Iterator[Bar]:
+    way = item["capture"]
+    lag = f"{item['p95_lag_seconds']:.1f} s, {item['max_lag_seconds']:.1f} s"
+    yield only_shown(f"{way}: lag of the mirror, p95 and max", lag)
+    first, middle, last = (item[f"{n}_third_lag_seconds"] for n in ("first", "middle", "last"))
+    lag = f"{first:.1f} s, {middle:.1f} s, {last:.1f} s"
+    yield only_shown(f"{way}: lag, first, middle and last third", lag)
+    what = f"{way}: lag stays bounded, last third ÷ middle third"
+    yield stays_bounded(what, last, middle, MAX_GROWTH, SMALL_LAG_SECONDS)
+
+
+def _delta_bars(item: Results) -> Iterator[Bar]:
+    way, kinds = item["capture"], item["delta"]
+    size = sum(found["bytes"] for found in kinds.values()) / max(1, item["changes"])
+    yield only_shown(f"{way}: Delta bytes written per change", f"{size:,.0f}")
+    vectors = kinds["deletion vectors"]
+    counts = [f"{name} {found['files']:,}" for name, found in kinds.items() if found is not vectors]
+    yield only_shown(f"{way}: Delta files written", ", ".join(counts))
+    text = f"{vectors['files']:,} files, {vectors['bytes']:,} bytes"
+    yield only_shown(f"{way}: Delta deletion vectors", text)
 
 
 def _show(item: Results) -> None:

@@ -34,6 +34,13 @@ def at_least(what: str, found: float, bar: float, unit: str) -> Bar:
     return Bar(what, f"{found:,.0f} {unit}", f"≥ {bar:,.0f} {unit}", "", verdict)
 
 
+def stays_bounded(what: str, later: float, before: float, ratio: float, small: float) -> Bar:
+    """Return a bar against a time in seconds that grows; one that stays small may."""
+    met = later < small or later <= ratio * before
+    found, bar = f"{later:.2f} s ÷ {before:.2f} s", f"≤ {ratio:g}×, or below {small:g} s"
+    return Bar(what, found, bar, "", "met" if met else "missed")
+
+
 def is_so(what: str, holds: bool, found: str = "") -> Bar:
     """Return a bar that is a matter of right or wrong."""
     return Bar(what, found or ("yes" if holds else "no"), "yes", "", "met" if holds else "WRONG")

@@ -6,15 +6,19 @@ import hashlib
 import io
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from streamtables.catalog import Catalog, default_location
 from streamtables.cli import main
+from streamtables.demo.postgres_server import PostgresServer, running_server
 from tests.support.delta_tables import DeltaTableFile
 
 
@@ -77,7 +81,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
     }
 
 
-def refuses(folder: Path, code: str, *command: str) -> None:
+def refuses(folder: Path, code: str, *command: str) -> Answer:
     before, names = fingerprint(folder), run(folder, "status", "--json").stdout
     result = run(folder, *command)
     assert result.exit_code == 2, result.output
@@ -85,6 +89,7 @@ def refuses(folder: Path, code: str, *command: str) -> None:
     assert "Traceback" not in result.output
     assert fingerprint(folder) == before
     assert run(folder, "status", "--json").stdout == names
+    return result
 
 
 QUERIES = {
@@ -216,3 +221,75 @@ def test_a_folder_where_nobody_may_write_is_named() -> None:
     assert child.returncode in (1, 2)
     assert child.stderr.startswith("error[ST-4")
     assert "Traceback" not in child.stderr
+
+
+OURS = """
+SELECT slot_name::text FROM pg_replication_slots UNION ALL SELECT pubname FROM pg_publication
+UNION ALL SELECT nspname FROM pg_namespace WHERE nspname LIKE 'streamtables%'
+UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal
+"""
+TABLES = "CREATE TABLE keyed (id int PRIMARY KEY); CREATE TABLE bag (a int, b text)"
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
+    """A server that logs as much as a test asks for, or a standby whose primary has gone."""
+    logged = getattr(request, "param", "logical")
+    wanted = {} if logged == "standby" else {"wal_level": logged}
+    with running_server(fsync="off", **wanted) as started:
+        with psycopg.connect(started.url, autocommit=True) as connection:
+            connection.execute(TABLES.encode())
+        if logged == "standby":
+            started.stop()
+            (started.folder / "data" / "standby.signal").touch()
+            started.start()
+        yield started
+
+
+def refuses_to_capture(
+    folder: Path, server: PostgresServer, table: str, *capture: str
+) -> tuple[str, str]:
+    """Return all that is said, and its hint; nothing may be left on any side."""
+    where = ("--postgres", server.url, "--table", table)
+    result = refuses(folder, "ST-1404]", "source", "add", "fresh", *where, *capture)
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) <= 3
+    [hint] = [line.removeprefix("hint: ") for line in lines if line.startswith("hint: ")]
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute(OURS.encode()).fetchall() == []
+    with Catalog.open(default_location(folder / "warehouse")) as catalog:
+        assert {source.name for source in catalog.sources()} == {"orders", "customers"}
+        assert (catalog.captures(), catalog.traces()) == ({}, [])
+    return result.stderr, hint
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("server", ["standby"], indirect=True)
+def test_a_standby_is_no_source_whichever_way_is_asked_for(
+    folder: Path, server: PostgresServer
+) -> None:
+    for capture in ([], ["--capture", "triggers"], ["--capture", "wal"]):
+        said, hint = refuses_to_capture(folder, server, "keyed", *capture)
+        assert "is a standby, which is read-only" in said
+        assert hint == "Give the address of its primary."
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("server", ["replica"], indirect=True)
+def test_a_server_that_logs_too_little_for_the_wal_is_no_source_by_it(
+    folder: Path, server: PostgresServer
+) -> None:
+    said, hint = refuses_to_capture(folder, server, "keyed", "--capture", "wal")
+    assert "wal_level is replica: ALTER SYSTEM SET wal_level = 'logical';" in said
+    assert "--capture triggers" in hint
+
+
+@pytest.mark.postgres
+def test_a_table_without_identity_is_no_source_by_the_wal(
+    folder: Path, server: PostgresServer
+) -> None:
+    said, hint = refuses_to_capture(folder, server, "bag", "--capture", "wal")
+    assert "public.bag has no replica identity" in said
+    assert 'ALTER TABLE "public"."bag" REPLICA IDENTITY FULL;' in said
+    assert "--capture triggers" in hint

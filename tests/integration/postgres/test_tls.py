@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -14,6 +15,7 @@ import pytest
 from streamtables.cli import main
 from streamtables.demo.postgres_server import PostgresServer
 from streamtables.errors import StreamTablesError
+from streamtables.sources.postgres.jdbc_address import spelled_out
 from streamtables.sources.postgres.server import Server
 from tests.support.postgres_chain import Chain, rows_of
 from tests.support.tls_door import authority, signed, tls_door
@@ -108,3 +110,15 @@ def test_a_server_without_tls_is_refused_when_it_is_asked_for(
     with pytest.raises(StreamTablesError) as refused, server.connected("test"):
         pass
     assert "does not support SSL" in refused.value.detail
+
+
+def test_what_spark_would_write_in_lower_case_is_in_the_address_for_java_and_no_secret_is() -> None:
+    said = "channel_binding=require&sslnegotiation=direct&sslmode=require&sslpassword=key-word"
+    server = Server(f"postgresql://me:pass-word@db.example:6432/shop?{said}")
+    address, *asked = re.split("[?&]", spelled_out(*server.jdbc()))
+    assert address == "jdbc:postgresql://db.example:6432/shop"
+    assert sorted(asked) == [
+        "ApplicationName=streamtables%20copy",
+        "channelBinding=require",
+        "sslNegotiation=direct",
+    ]

@@ -18,11 +18,14 @@ from streamtables.errors import (
     AlreadyExistsError,
     ConfigError,
     InUseError,
+    SchemaChangedError,
+    SourceMissingError,
     SourceUnusableError,
     TransientError,
 )
 from streamtables.sources.postgres import mirror, spool
 from streamtables.sources.postgres.copy_progress import CopyProgress
+from streamtables.sources.postgres.server import Server
 from tests.support.bags import bag_of
 from tests.support.settings import settings_with
 from tests.support.spark_oracle import assert_equal_to_query, refreshed
@@ -274,6 +277,109 @@ def test_a_new_column_a_dropped_one_and_another_type_are_followed(
     _same_as_in_postgres(db, shop, "totals", QUERY)
     db.create("by_day", "SELECT at, count(*) AS n FROM entries GROUP BY at")
     refreshed(db, "by_day")
+
+
+LOST = {
+    "dropped": ["ALTER TABLE entries DROP COLUMN amount"],
+    "renamed": ["ALTER TABLE entries RENAME COLUMN amount TO worth"],
+    "made again without it": [
+        "DROP TABLE entries",
+        "CREATE TABLE entries (account int, note text)",
+        "INSERT INTO entries VALUES (1, 'begun anew')",
+    ],
+}
+FOUND_AGAIN = {
+    "dropped": "ALTER TABLE entries ADD COLUMN amount numeric(12,2) DEFAULT 7",
+    "renamed": "ALTER TABLE entries RENAME COLUMN worth TO amount",
+    "made again without it": "ALTER TABLE entries ADD COLUMN amount numeric(12,2) DEFAULT 7",
+}
+SUMS = "SELECT account, sum(amount) AS total FROM entries GROUP BY account"
+NOTES = "SELECT note, count(*) AS n FROM entries GROUP BY note"
+OWNERS = "SELECT id, owner FROM accounts"
+
+
+def _three_readers(db: StreamTables, url: str, capture: str = "triggers") -> None:
+    _add(db, url, capture)
+    for name, query in (("sums", SUMS), ("notes", NOTES), ("owners", OWNERS)):
+        db.create(name, query)
+        refreshed(db, name)
+
+
+@pytest.mark.parametrize("capture", ["triggers", "wal"])
+@pytest.mark.parametrize("how", LOST)
+def test_readers_of_a_column_that_is_gone_stop_until_it_is_back_and_others_go_on(
+    db: StreamTables, shop: psycopg.Connection, url: str, how: str, capture: str
+) -> None:
+    shop.execute("ALTER TABLE entries REPLICA IDENTITY FULL")
+    _three_readers(db, url, capture)
+    before = bag_of(map(tuple, db.read("sums").collect()))
+    for statement in LOST[how]:
+        if capture == "wal" and statement.startswith("CREATE"):
+            statement += "; ALTER TABLE entries REPLICA IDENTITY FULL"
+        shop.execute(statement.encode())
+    shop.execute("INSERT INTO entries (account, note) VALUES (3, 'later')")
+    shop.execute("UPDATE accounts SET owner = 'cleo' WHERE id = 3")
+    for _ in range(2):
+        with pytest.raises(SchemaChangedError) as stopped:
+            db.refresh("sums")
+        assert stopped.value.code == "ST-2003"
+        assert stopped.value.detail == 'Missing: "amount".'
+        assert stopped.value.hint == 'Restore the column, or alter the query of "sums".'
+    assert bag_of(map(tuple, db.read("sums").collect())) == before
+    for name, query in (("notes", NOTES), ("owners", OWNERS)):
+        refreshed(db, name)
+        _same_as_in_postgres(db, shop, name, query)
+    shop.execute(FOUND_AGAIN[how].encode())
+    refreshed(db, "sums")
+    _same_as_in_postgres(db, shop, "sums", SUMS)
+
+
+def test_readers_of_a_table_that_is_gone_stop_until_it_is_made_again_and_others_go_on(
+    db: StreamTables, shop: psycopg.Connection, url: str
+) -> None:
+    _three_readers(db, url)
+    shop.execute("DROP TABLE entries")
+    shop.execute("UPDATE accounts SET owner = 'cleo' WHERE id = 3")
+    for name in ("sums", "notes"):
+        with pytest.raises(SourceMissingError, match=r"public\.entries is gone") as stopped:
+            db.refresh(name)
+        assert stopped.value.hint
+    refreshed(db, "owners")
+    _same_as_in_postgres(db, shop, "owners", OWNERS)
+    shop.execute(ENTRIES.encode())
+    shop.execute("INSERT INTO entries VALUES (1, 3, 'begun anew')")
+    for name, query in (("sums", SUMS), ("notes", NOTES)):
+        refreshed(db, name)
+        _same_as_in_postgres(db, shop, name, query)
+
+
+def test_the_first_copy_through_java_names_its_purpose(db: StreamTables) -> None:
+    with running_server(log_statement="all", log_line_prefix="%a:") as own:
+        with psycopg.connect(own.url, autocommit=True) as connection:
+            connection.execute(ENTRIES)
+        db.add_source("entries", postgres=own.url, table="entries")
+        said = (own.folder / "server.log").read_text(encoding="utf-8")
+    # A statement of several lines goes on after a tab.
+    statements = said.replace("\n\t", " ").splitlines()
+    names = {text.partition(":")[0] for text in statements if " AS copied" in text}
+    assert names == {"streamtables copy"}
+
+
+def test_java_copies_nothing_over_a_channel_that_is_not_bound_as_the_address_asks(
+    db: StreamTables, shop: psycopg.Connection, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jdbc = Server.jdbc
+
+    def bound(server: Server) -> tuple[str, dict[str, str]]:
+        # As the URL says it libpq would refuse first, and Java would never be asked.
+        address, properties = jdbc(server)
+        return address, {**properties, "channelBinding": "require"}
+
+    monkeypatch.setattr(Server, "jdbc", bound)
+    with pytest.raises(SourceUnusableError) as refused:
+        db.add_source("accounts", postgres=url, table="accounts")
+    assert "channel binding" in refused.value.detail.lower()
+    assert db.sources() == []
 
 
 def test_a_disabled_trigger_means_a_new_copy_with_its_reason(

@@ -24,6 +24,7 @@ from benchmarks.postgres_report import (
     only_shown,
     page_lines,
     report,
+    stays_bounded,
     writer_bars,
 )
 
@@ -172,24 +173,66 @@ def test_files_are_counted_by_kind(tmp_path: Path):
     }
 
 
+LOADED = {
+    "capture": "triggers",
+    "amplification": {"wal_ratio_with_drain": 2.0},
+    "changes": 10,
+    "changes_per_second": 10.0,
+    **dict.fromkeys(("p95_lag_seconds", "max_lag_seconds"), 1.0),
+    **{f"{third}_third_lag_seconds": 1.0 for third in ("first", "middle", "last")},
+    "after_the_last_drain": {"pending_rows": 0},
+    "differences": 0,
+    "delta": {
+        "data": {"files": 1_200, "bytes": 50},
+        "log": {"files": 7, "bytes": 50},
+        "deletion vectors": {"files": 2, "bytes": 50},
+    },
+    "buffer": {"dead": 1_234, "heap_bytes": 8_192, "index_bytes": 0},
+}
+
+
+def _bars_of_a_load(**other: object) -> dict[str, Bar]:
+    return {bar.what: bar for bar in postgres_load._bars(LOADED | other, 10)}
+
+
 def test_the_load_shows_what_stays_in_the_buffer_and_beside_the_files():
-    item = {
-        "capture": "triggers",
-        "amplification": {"wal_ratio_with_drain": 2.0},
-        "changes": 10,
-        "changes_per_second": 10.0,
-        **dict.fromkeys(("p95_lag_seconds", "max_lag_seconds"), 1.0),
-        **dict.fromkeys(("first_third_lag_seconds", "last_third_lag_seconds"), 1.0),
-        "after_the_last_drain": {"pending_rows": 0},
-        "differences": 0,
-        "delta": {kind: {"files": 2, "bytes": 50} for kind in ("data", "deletion vectors")},
-        "buffer": {"dead": 1_234, "heap_bytes": 8_192, "index_bytes": 0},
-    }
-    found = {bar.what: bar.found for bar in postgres_load._bars(item, 10)}
-    assert found["triggers: Delta deletion vectors"] == "2 files, 50 bytes"
+    found = _bars_of_a_load()
+    assert found["triggers: Delta deletion vectors"].found == "2 files, 50 bytes"
     what = "triggers: the buffer after the load, dead rows, heap and index"
-    assert found[what] == "1,234 rows, 8,192 and 0 bytes"
-    assert not any("buffer" in bar.what for bar in postgres_load._bars(item | {"buffer": {}}, 10))
+    assert found[what].found == "1,234 rows, 8,192 and 0 bytes"
+    assert not any("buffer" in what for what in _bars_of_a_load(buffer={}))
+
+
+def test_the_load_shows_how_many_files_of_each_kind_it_wrote():
+    assert _bars_of_a_load()["triggers: Delta files written"].found == "data 1,200, log 7"
+
+
+@pytest.mark.parametrize(
+    ("middle", "last", "verdict"),
+    [(1.5, 3.0, "met"), (1.5, 3.1, "missed"), (0.1, 0.9, "met"), (0.4, 1.0, "missed")],
+)
+def test_a_load_whose_lag_keeps_growing_misses_its_bar(middle: float, last: float, verdict: str):
+    found = _bars_of_a_load(middle_third_lag_seconds=middle, last_third_lag_seconds=last)
+    assert found["triggers: lag stays bounded, last third ÷ middle third"].verdict == verdict
+
+
+def test_a_bar_against_growth_shows_both_times_and_is_met_by_no_lag_at_all():
+    bar = stays_bounded("a", 3.0, 1.25, 2, 1)
+    assert (bar.found, bar.bar) == ("3.00 s ÷ 1.25 s", "≤ 2×, or below 1 s")
+    assert stays_bounded("a", 0.0, 0.0, 2, 1).verdict == "met"
+
+
+def test_the_lag_of_each_third_is_its_median():
+    found = postgres_load._percentiles([9.0, 0.1, 0.2, 0.5, 0.6, 9.0, 0.9, 0.8, 0.7])
+    thirds = [found[f"{name}_third_lag_seconds"] for name in ("first", "middle", "last")]
+    assert thirds == [0.2, 0.6, 0.8]
+
+
+@pytest.mark.parametrize("lags_found", [[0.4], [0.4, 0.4]])
+def test_a_load_that_is_over_at_once_has_three_thirds(lags_found: list[float]):
+    found = postgres_load._percentiles(lags_found)
+    assert {name: value for name, value in found.items() if value != 0.4} == {}
+    assert "middle_third_lag_seconds" in found
 
 
 def test_a_buffer_has_to_be_empty_and_a_slot_nearly_at_the_end():

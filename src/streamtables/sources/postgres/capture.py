@@ -488,12 +488,20 @@ def _all_checked(
 
 
 def _described(connection: Connection[Any], oid: int, name: str) -> PgTable:
-    table = describe_table(connection, oid)
-    if table is None:
-        # The same name may belong to a new table: that one is meant then.
+    return describe_table(connection, oid) or _made_again(connection, name)
+
+
+def _made_again(connection: Connection[Any], name: str) -> PgTable:
+    """Return the new table that has the name of one that is gone: that one is meant then."""
+    try:
         table = describe_table(connection, find_table(connection, name))
+    except SourceUnusableError:
+        table = None
     if table is None:
-        raise SourceMissingError(f"the PostgreSQL table {name} is gone")
+        raise SourceMissingError(
+            f"the PostgreSQL table {name} is gone",
+            hint="Make it again under its name, or drop the source and what reads it.",
+        )
     return table
 
 

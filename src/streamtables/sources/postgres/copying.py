@@ -28,6 +28,7 @@ from streamtables.errors import CommitConflictError, InternalError, StreamTables
 from streamtables.positions import COPY, PgPosition, Sequence, Version
 from streamtables.sources.postgres import wal
 from streamtables.sources.postgres.facts import PgTable
+from streamtables.sources.postgres.jdbc_address import spelled_out
 from streamtables.sources.postgres.mirror import next_stamp
 from streamtables.sources.postgres.parts import ctid_parts
 from streamtables.sources.postgres.server import Server
@@ -147,7 +148,7 @@ def _copy(
     address, properties = server.jdbc()
     expressions = [(column.name, *copy_expressions(column)) for column in columns]
     return TableCopy(
-        jdbc_url=address,
+        jdbc_url=spelled_out(address, properties),
         properties=properties,
         table=table.identifier.as_string(None),
         snapshot=exported,

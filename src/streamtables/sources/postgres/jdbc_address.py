@@ -7,7 +7,7 @@ TLS that Java has no word for is refused, and never left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from streamtables.errors import ConfigError
 
@@ -41,6 +41,16 @@ def jdbc_address(parts: Mapping[str, object]) -> tuple[str, dict[str, str]]:
         del found["sslrootcert"]
         found |= _SYSTEM
     return f"jdbc:postgresql://{host}:{port}/{database}", found
+
+
+def spelled_out(address: str, properties: Mapping[str, str]) -> str:
+    """Return an address that has the properties with capitals in their names, too.
+
+    Spark hands properties on in lower case, and the driver takes no notice of a name that it does
+    not know: a channel that has to be bound would not be.  No secret has such a name.
+    """
+    capitals = {name: value for name, value in properties.items() if not name.islower()}
+    return f"{address}?{urlencode(capitals, quote_via=quote)}" if capitals else address
 
 
 def _refuse_unknown(parts: Mapping[str, object]) -> None:
