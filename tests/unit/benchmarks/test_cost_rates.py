@@ -22,13 +22,14 @@ def chosen(facts: Facts) -> Decision:
 
 
 WORKS = [
-    Work(statements, changed, scanned, stored, lookups, passed)
+    Work(statements, changed, scanned, stored, lookups, passed, scans)
     for lookups, passed in ((0, 0), (2, 10_000), (3, 1_000_000))
     for statements in (1, 2, 3)
     for changed in (0, 1_000, 20_000)
     for scanned, stored in ((10_000, 500), (1_000_000, 500), (1_000_000, 400_000))
+    for scans in (1, 4)
 ]
-TRUE = Rates(0.2, 0.1, 3e-5, 2e-7, 1e-6, 0.02, 3e-8)
+TRUE = Rates(0.2, 0.1, 3e-5, 2e-7, 1e-6, 0.02, 3e-8, 0.15)
 
 
 def samples(way: Way, rates: Rates, factor: float = 1.0) -> list[Sample]:
