@@ -22,7 +22,6 @@ that the machine cannot run, because filling a disk needs the right to mount one
 file, in the next try before its second, and so on until it gets to its end.
 """
 GAPS = (
-    ("killed while a PostgreSQL source is dropped, or added by its log", "What is left on the server is found by `doctor`; the kills are tried with triggers."),
     ("killed while a snapshot is put back, or while tables are tidied up", "Both are single commits of Delta, as refreshes are; no test kills there."),
     ("killed while a catalog on a PostgreSQL server is upgraded", "The upgrade is one transaction there too; the kills are tried on SQLite."),
     ("a drain that finds no room for its mirrors", "A refresh that finds none is tried."),

@@ -3,10 +3,13 @@
 Two PostgreSQL tables, captured by triggers and from the WAL, change at a steady rate: a third of the
 changes each come, change and go, so that the tables stay as large as they are.  Of the stream tables so many
 follow the changes, and the others wait for somebody to ask.  A process keeps them fresh, as
-`streamtables run` does; each minute says how much memory it has, with its Java, and what is on disk
+`streamtables run` does; each sample says how much memory it has, with its Java, and what is on disk
 and in the catalog.  At the end the writer rests, all tables catch up, and everything is verified.
 
-Answers 1 when a table differs, or memory or a lag has no bound.
+What goes by age would all stay for an hour, so it is old after a twelfth of the run (`--keep`): see
+`tests.soak.short_policy`.  From the second third on as much has to go as comes.
+
+Answers 1 when a table differs, or when memory, a lag, files, logs, history or events have no bound.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +30,7 @@ import psycopg
 from streamtables.api import StreamTables
 from streamtables.demo.postgres_server import running_server
 from streamtables.settings import Settings
+from tests.soak.short_policy import EVENTS, shorten
 from tests.support.leaders import Leaders, wait_for
 from tests.support.processes import descendants
 
@@ -35,9 +39,19 @@ ROWS = 20_000
 GROUPS = 200
 PAUSE_SECONDS = 0.25
 SCHEDULE = "on change at most every 10 seconds"
-MEMORY_BAR = 1.25
-"""By how much the last third may hold more memory than the second."""
-LAG_BAR = 2.0
+BARS = {
+    "megabytes": 1.25,
+    "lag": 1.5,
+    "files": 1.25,
+    "log_files": 1.25,
+    "records": 1.25,
+    "events": 1.25,
+}
+"""By how much the last third may hold more of each than the second; what grows steadily from nothing
+has 1.67 times as much."""
+HISTORY_KEEP = 50
+SAMPLES = 60
+KEEP_SHARE = 1 / 12
 CATCH_UP_SECONDS = 900.0
 SHAPES = (
     "SELECT g, sum(n) AS total, count(*) AS c FROM {x} WHERE g % 10 = {i} GROUP BY g",
@@ -50,7 +64,7 @@ SETTINGS = {
     "STREAMTABLES_SPARK_DRIVER_MEMORY": "3g",
     "STREAMTABLES_POLL_SECONDS": "1",
     "STREAMTABLES_LEASE_SECONDS": "60",
-    "STREAMTABLES_HISTORY_KEEP": "50",
+    "STREAMTABLES_HISTORY_KEEP": str(HISTORY_KEEP),
     "STREAMTABLES_COMPACT_AFTER": "16",
     "STREAMTABLES_CHECKPOINT_AFTER": "20",
 }
@@ -64,6 +78,8 @@ class Writer:
     rate: int
     written: int = 0
     ended: Event = field(default_factory=Event)
+    fault: Exception | None = None
+    """What ended the writing before its time."""
 
     def make(self) -> None:
         """Make both tables with their first rows."""
@@ -80,13 +96,19 @@ class Writer:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Write beside what a block does."""
-        thread = Thread(target=self._write)
+        thread = Thread(target=self._write_or_tell)
         thread.start()
         try:
             yield
         finally:
             self.ended.set()
             thread.join()
+
+    def _write_or_tell(self) -> None:
+        try:
+            self._write()
+        except psycopg.Error as error:
+            self.fault = error
 
     def _write(self) -> None:
         each = max(1, round(self.rate * PAUSE_SECONDS / len(CAPTURED) / 3))
@@ -102,8 +124,8 @@ class Writer:
     def _change(self, connection: psycopg.Connection, name: str, first: int, each: int) -> None:
         last = first + ROWS
         connection.execute(
-            f"INSERT INTO {name} SELECT i, i * 7 % {GROUPS}, i % 1000"
-            f" FROM generate_series(%s, %s) i",
+            f"INSERT INTO {name} SELECT i, mod(i * 7, {GROUPS}), mod(i, 1000)"
+            f" FROM generate_series(%s::bigint, %s::bigint) i",
             (last, last + each - 1),
         )
         middle = first + ROWS // 2
@@ -116,36 +138,52 @@ class Writer:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How much is asked of a run."""
+
+    rate: int
+    tables: int
+    active: int
+    keep: float
+    """After how many seconds something is old."""
+
+
+@dataclass(frozen=True)
 class Sample:
     """What one minute showed."""
 
     megabytes: float
     lag: float
     files: int
+    """Of all tables, changes and what was replaced among them; without logs."""
+    log_files: int
     records: int
+    events: int
 
 
 class Load:
     """One run in a folder."""
 
-    def __init__(self, folder: Path, url: str, rate: int, tables: int, active: int) -> None:
-        self.folder, self.active = folder, active
-        self.writer = Writer(url, rate)
+    def __init__(self, folder: Path, url: str, size: Size) -> None:
+        self.folder, self.active = folder, size.active
+        self.writer = Writer(url, size.rate)
         self.writer.make()
-        self.leaders = Leaders(folder / "w", SETTINGS)
+        shorten(size.keep)
+        program = ("tests.soak.short_policy", str(size.keep))
+        self.leaders = Leaders(folder / "w", SETTINGS, program=program)
         with StreamTables(folder / "w", settings=Settings(spark_master="local[2]")) as db:
             for name, capture in CAPTURED.items():
                 db.add_source(name, postgres=url, table=name, capture=capture)
-            for number in range(tables):
+            for number in range(size.tables):
                 db.create(
                     f"team_{number % 10}.table_{number:04}",
                     self._query(number),
-                    schedule=SCHEDULE if number < active else "manual",
+                    schedule=SCHEDULE if number < size.active else "manual",
                 )
         # Looks on without a Spark of its own, until it verifies.
         self.db = StreamTables(folder / "w", settings=Settings(spark_master="local[2]"))
         self.names = [table.name for table in self.db.stream_tables()]
-        self.names = [name for name in self.names if int(name[-4:]) < active]
+        self.names = [name for name in self.names if int(name[-4:]) < size.active]
 
     def _query(self, number: int) -> str:
         shape = SHAPES[number % len(SHAPES)]
@@ -158,20 +196,21 @@ class Load:
         samples: list[Sample] = []
         until = time.monotonic() + 60 * minutes
         with self.writer.writing():
-            while time.monotonic() < until and process.poll() is None:
-                time.sleep(min(60.0, max(1.0, until - time.monotonic())))
+            while time.monotonic() < until and process.poll() is None and not self.writer.fault:
+                time.sleep(60 * minutes / SAMPLES)
                 samples.append(self._sample(process.pid))
                 print(
-                    f"minute {len(samples)}: {samples[-1]}, {self.writer.written:,} changes",
+                    f"{len(samples)} of {SAMPLES}: {samples[-1]}, {self.writer.written:,} changes",
                     flush=True,
                 )
         wrong = [] if process.poll() is None else ["the process ended by itself"]
+        wrong += [f"the writer failed: {self.writer.fault}"] if self.writer.fault else []
         began = time.monotonic()
         wait_for(self._is_current, "current", CATCH_UP_SECONDS)
         print(f"caught up after {time.monotonic() - began:.0f} s", flush=True)
         if any(self.leaders.end()):
             wrong.append("the process did not end well")
-        wrong += self._differences() + bounds(samples)
+        wrong += self._differences() + bounds(samples, permitted(self.active))
         print(f"{self.writer.written:,} changes, {len(self.names)} tables verified", flush=True)
         for text in wrong:
             print(f"  {text}", flush=True)
@@ -180,11 +219,15 @@ class Load:
     def _sample(self, pid: int) -> Sample:
         pids = [pid, *(one.pid for one in descendants(pid))]
         lags = [lag.lag_seconds or 0.0 for lag in self.db.lags() if lag.name in self.names]
+        files = list((self.folder / "w").rglob("*.*"))
+        logs = [file for file in files if file.parent.name == "_delta_log"]
         return Sample(
             round(sum(map(_resident, pids)) / 1e6),
             round(max(lags, default=0.0), 1),
-            sum(1 for _ in (self.folder / "w").rglob("*.*")),
-            sum(len(self.db.history(name, 1_000)) for name in self.names[:5]),
+            len(files) - len(logs),
+            len(logs),
+            sum(len(self.db.history(name, 1_000)) for name in self.names),
+            len(self.db.events(limit=100_000)),
         )
 
     def _is_current(self) -> bool:
@@ -206,16 +249,24 @@ class Load:
         self.db.close()
 
 
-def bounds(samples: list[Sample]) -> list[str]:
-    """Say what grew without an end: the last third is held against the one before."""
+def permitted(active: int) -> dict[str, float]:
+    """Return up to where something may grow: what is kept for good, and the lag of a schedule."""
+    return {"lag": 10.0, "records": HISTORY_KEEP * active, "events": EVENTS}
+
+
+def bounds(samples: list[Sample], free: Mapping[str, float]) -> list[str]:
+    """Say what grew without an end: the last third is held against the one before.
+
+    Up to what is free, everything may grow.
+    """
     third = len(samples) // 3
     if third < 2:
-        return []
+        return [f"{len(samples)} samples are too few to tell what grows"]
     middle, last = samples[third : 2 * third], samples[-third:]
     found = []
-    for what, bar in (("megabytes", MEMORY_BAR), ("lag", LAG_BAR)):
+    for what, bar in BARS.items():
         before, after = (median(getattr(s, what) for s in part) for part in (middle, last))
-        if after > bar * max(before, 1.0):
+        if after > bar * max(before, free.get(what, 1.0)):
             found.append(f"{what} grow: {before:g}, then {after:g}")
     return found
 
@@ -238,12 +289,17 @@ def main() -> int:
     reader.add_argument("--rate", type=int, default=2_000, help="changes a second")
     reader.add_argument("--tables", type=int, default=1_000)
     reader.add_argument("--active", type=int, default=100)
+    reader.add_argument(
+        "--keep", type=float, help="after how many seconds something is old; else a twelfth"
+    )
     given = reader.parse_args()
+    keep = given.keep or 60 * given.minutes * KEEP_SHARE
+    size = Size(given.rate, given.tables, given.active, keep)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_server(wal_level="logical", track_commit_timestamp="on") as server,
     ):
-        load = Load(Path(folder), server.url, given.rate, given.tables, given.active)
+        load = Load(Path(folder), server.url, size)
         try:
             return load.run(given.minutes)
         finally:

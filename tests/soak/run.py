@@ -1,8 +1,9 @@
 """A soak: `python -m tests.soak.run --minutes 30 --tables 60`.
 
 A process writes, one leads and one stands by.  The one that leads is killed or stopped, at a
-boundary or at any moment, and refreshes fail at random; epochs are looked at in between.  At the
-end everything is compared by `verify`.  Answers 1 when anything differs.
+boundary or at any moment, and refreshes fail at random; some epochs are looked at in between.  At
+the end every epoch is judged, by each version of each table once, and everything is compared by
+`verify`.  The last line sums up.  Answers 1 when anything differs.
 """
 
 from __future__ import annotations
@@ -20,34 +21,46 @@ from itertools import cycle
 from pathlib import Path
 
 from streamtables.api import StreamTables
+from streamtables.catalog.models import RefreshRecord
 from streamtables.settings import Settings
 from tests.soak.audit import Audit
 from tests.soak.tables import Sources, define, graph
-from tests.support.leaders import LEASE_SECONDS, PATIENCE_SECONDS, Leaders, Process, wait_for
+from tests.support.leaders import (
+    LEASE_SECONDS,
+    PATIENCE_SECONDS,
+    Leaders,
+    Process,
+    is_stopped,
+    wait_for,
+)
 
 BOUNDARIES = ("pins-chosen", "delta-computed", "committed", "recorded")
 TROUBLE = ("fault", "fault", "fault", "kill", "kill at", "stop", "stop at")
 SECONDS_BETWEEN = (5.0, 20.0)
 MOVE_SECONDS = 60.0
 DEPTH = 10
+FAULT = "a test asked for a fault"
+"""What the error of a refresh says that failed because it was asked to."""
 
 
 class Soak:
     """One run in a folder."""
 
     def __init__(self, folder: Path, tables: int, seed: int, workers: int) -> None:
-        self.folder, self.chance = folder, random.Random(seed)
+        self.folder, self.seed, self.chance = folder, seed, random.Random(seed)
         self.counts: Counter[str] = Counter()
         settings = {"STREAMTABLES_WORKER_POOL_SIZE": str(workers)}
         self.leaders = Leaders(folder / "w", settings)
         # What looks at the end has a Spark of its own, and starts it when the others have ended.
-        self.db = StreamTables(folder / "w", settings=Settings(spark_master="local[2]"))
+        small = Settings(spark_master="local[2]", spark_driver_memory="1g")
+        self.db = StreamTables(folder / "w", settings=small)
         define(self.db, Sources.make(folder), graph(tables, DEPTH, self.chance))
         self.audit = Audit(self.db, self.chance)
 
     def run(self, minutes: float) -> int:
         """Make trouble for some minutes, look at everything, and say what was found."""
-        until = time.monotonic() + 60 * minutes
+        began = time.monotonic()
+        until = began + 60 * minutes
         # Each kind comes as often as it is listed, in an order that nobody knows.
         trouble = cycle(self.chance.sample(TROUBLE, len(TROUBLE)))
         for _ in range(2):
@@ -62,7 +75,9 @@ class Soak:
                 print(self._line(), flush=True)
             writer.send_signal(signal.SIGTERM)
         self._settle()
-        return self._report()
+        self._report()
+        print(self._last_line((time.monotonic() - began) / 60), flush=True)
+        return 1 if self.audit.differences else 0
 
     def _writer(self) -> Process:
         command = [sys.executable, "-m", "tests.soak.writer", str(self.folder)]
@@ -75,7 +90,7 @@ class Soak:
     def _trouble(self, kind: str) -> None:
         boundary = self.chance.choice(BOUNDARIES)
         leader = self._leader()
-        self.counts[f"{kind}s" if " " not in kind else kind.replace(" ", "s ")] += 1
+        self.counts[f"asked to {kind}"] += 1
         match kind:
             case "fault":
                 self.leaders.ask("fail", self.chance.choice(BOUNDARIES[1:3]))
@@ -90,8 +105,11 @@ class Soak:
         """Wait; whoever was stopped goes on late, whoever died is followed by a new process."""
         time.sleep(max(seconds, 2 * LEASE_SECONDS))
         for one in list(self.leaders.running):
-            one.send_signal(signal.SIGCONT)
-            if one.poll() is not None:
+            if one.poll() is None:
+                self.counts["stops"] += is_stopped(one)
+                one.send_signal(signal.SIGCONT)
+            else:
+                self.counts["kills"] += one.returncode == -signal.SIGKILL
                 if one.returncode != -signal.SIGKILL:
                     self.audit.differences.append(f"a process ended by itself: {one.returncode}")
                 self.leaders.running.remove(one)
@@ -114,7 +132,6 @@ class Soak:
         wait_for(self._is_current, "current", 2 * PATIENCE_SECONDS)
         if any(self.leaders.end()):
             self.audit.differences.append("a process did not end well")
-        self.audit.look(epochs=20)
         self.audit.end()
 
     def _is_current(self) -> bool:
@@ -123,18 +140,31 @@ class Soak:
     def _line(self) -> str:
         return f"epoch {self.db.epoch()}, {dict(self.audit.counts)}, {dict(self.counts)}"
 
-    def _report(self) -> int:
-        records = [r for table in self.audit.ids for r in self.db.history(table, 100_000)]
-        counts: Counter[str] = Counter(f"refreshes {record.state}" for record in records)
-        counts["rounds that moved something"] = self.db.epoch()
+    def _report(self) -> None:
         terms = [event for event in self.db.events(limit=100_000) if event.kind == "leader"]
-        counts["terms of leaders"] = len(terms)
-        for name, number in sorted((counts + self.counts + self.audit.counts).items()):
+        self.counts["terms of leaders"] = len(terms)
+        for record in self._records():
+            self.counts[f"refreshes {record.state}"] += 1
+            self.counts["injected failures"] += FAULT in record.error_text
+        for name, number in sorted((self.counts + self.audit.counts).items()):
             print(f"{number:>8}  {name}")
-        print(f"{len(self.audit.differences):>8}  differences")
         for text in self.audit.differences[:20]:
             print(f"          {text}")
-        return 1 if self.audit.differences else 0
+
+    def _records(self) -> list[RefreshRecord]:
+        return [record for name in self.audit.ids for record in self.db.history(name, 1_000_000)]
+
+    def _last_line(self, minutes: float) -> str:
+        """Sum up; what was judged is told of how much."""
+        told, found = self.counts, self.audit.counts
+        return (
+            f"seed {self.seed}: {minutes:.1f} minutes, {len(self.audit.ids)} tables, "
+            f"{found['epochs judged']} of {found['epochs']} epochs judged, "
+            f"{found['table versions judged']} of {found['table versions']} table versions judged, "
+            f"{len(self._records())} refreshes, {told['kills']} kills, {told['stops']} stops, "
+            f"{told['injected failures']} injected failures, "
+            f"{len(self.audit.differences)} differences"
+        )
 
     def close(self) -> None:
         """Leave nothing behind."""

@@ -48,6 +48,8 @@ class Leaders:
     warehouse: Path
     settings: Mapping[str, str] = field(default_factory=dict)
     running: list[Process] = field(default_factory=list)
+    program: tuple[str, ...] = ("streamtables.cli",)
+    """The module that is run in place of `streamtables`, and what it is told before the command."""
 
     @property
     def asked(self) -> Path:
@@ -63,7 +65,7 @@ class Leaders:
         """Start one more process."""
         environment = {**os.environ, **_SETTINGS, **self.settings}
         environment["STREAMTABLES_FAIL_POINT"] = f"@{self.asked}"
-        command = [sys.executable, "-m", "streamtables.cli", "run", "--warehouse"]
+        command = [sys.executable, "-m", *self.program, "run", "--warehouse"]
         with self.log.open("ab") as log:
             started = subprocess.Popen(
                 [*command, str(self.warehouse)], env=environment, stdout=log, stderr=log

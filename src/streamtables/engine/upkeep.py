@@ -1,6 +1,7 @@
 """What keeps a table quick to open and small on disk, as single jobs; none changes a row.
 
-checkpoint   the log up to here in one file, so that nobody replays its entries
+checkpoint   the log up to here in one file, so that nobody replays its entries; those go that are
+             past the log's own retention
 compact      many small files become few; the commit says that no row changed
 remove       files that no version since a moment refers to, change files included
 """
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _SMALL_FILE = 16 * 1024 * 1024
 _TARGET_FILE = 128 * 1024 * 1024
 _LAST_CHECKPOINT = "_last_checkpoint"
+_CLEAN = "delta.enableExpiredLogCleanup"
 _FAILED = "the files of a table cannot be tidied up"
 
 
@@ -57,10 +59,18 @@ def condition(location: str) -> Condition | None:
     return Condition(head, int(head) - _checkpoint_of(location), len(sizes), small)
 
 
-def write_checkpoint(location: str, version: Version) -> None:
-    """Write the log up to a version in one file."""
+def write_checkpoint(location: str, version: Version, *, keep_entries: bool = False) -> None:
+    """Write the log up to a version in one file; old entries go as with a checkpoint of Spark.
+
+    Their age is `delta.logRetentionDuration`, 30 days unless the table says otherwise.  A table of
+    which Spark never writes a checkpoint would keep every entry for ever.
+    """
     with _border():
-        SmallHandle.open(location, int(version)).table.create_checkpoint()
+        table = SmallHandle.open(location, int(version)).table
+        table.create_checkpoint()
+        # deltalake itself does not ask whether the table permits it.
+        if not keep_entries and table.metadata().configuration.get(_CLEAN, "true") != "false":
+            table.cleanup_metadata()
 
 
 def compact(location: str, version: Version) -> tuple[int, int]:

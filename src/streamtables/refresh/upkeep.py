@@ -26,6 +26,9 @@ Job = Literal["checkpoint", "compact", "remove"]
 REMOVE_EVERY = timedelta(hours=24)
 """How often files that nobody needs are looked for: that lists the whole folder."""
 
+LOG_HOURS = 30 * 24
+"""For how long Delta keeps log entries by default; where a reader needs older ones, all stay."""
+
 
 @dataclass(frozen=True)
 class Kept:
@@ -99,7 +102,9 @@ class Upkeep:
             # A job before this one may have committed.
             version = DeltaLog(table.location).head()
             assert version is not None
-            return Kept(table.name, job, _do(job, table.location, version, hours))
+            keep_entries = not self.settings.retention_hours or hours > LOG_HOURS
+            text = _do(job, table.location, version, hours, keep_entries=keep_entries)
+            return Kept(table.name, job, text)
         except StreamTablesError as error:
             return Kept(table.name, job, error.detail or error.message, error)
 
@@ -137,9 +142,9 @@ def _versions_in_use(
     return found
 
 
-def _do(job: Job, location: str, version: Version, hours: int) -> str:
+def _do(job: Job, location: str, version: Version, hours: int, *, keep_entries: bool) -> str:
     if job == "checkpoint":
-        jobs.write_checkpoint(location, version)
+        jobs.write_checkpoint(location, version, keep_entries=keep_entries)
         return f"the log is in one file up to version {version}"
     if job == "compact":
         before, after = jobs.compact(location, version)

@@ -48,6 +48,39 @@ def test_no_table_has_no_condition(tmp_path: Path) -> None:
     assert upkeep.condition(str(tmp_path / "none")) is None
 
 
+def aged_entries(place: Path, days: int) -> list[Path]:
+    """Make all log entries so many days older, and return them."""
+    entries = sorted((place / "_delta_log").glob("*.json"))
+    for path in entries:
+        facts = path.stat()
+        os.utime(path, (facts.st_atime, facts.st_mtime - days * 86_400))
+    return entries
+
+
+def test_log_entries_past_their_retention_go_with_a_checkpoint(table: Path) -> None:
+    before, entries = rows_of(table), aged_entries(table, 31)
+    upkeep.write_checkpoint(str(table), Version(9))
+    assert [path for path in entries if path.exists()] == entries[-1:]
+    assert rows_of(table) == before
+    assert DeltaLog(str(table)).head() == Version(9)
+
+
+def test_log_entries_within_their_retention_stay(table: Path) -> None:
+    entries = aged_entries(table, 29)
+    upkeep.write_checkpoint(str(table), Version(9))
+    assert all(path.exists() for path in entries)
+
+
+def test_log_entries_stay_where_a_reader_or_the_table_needs_them(table: Path) -> None:
+    entries = aged_entries(table, 31)
+    upkeep.write_checkpoint(str(table), Version(9), keep_entries=True)
+    assert all(path.exists() for path in entries)
+    forbidden = {"delta.enableExpiredLogCleanup": "false"}
+    DeltaTable(str(table)).alter.set_table_properties(forbidden)
+    upkeep.write_checkpoint(str(table), Version(10))
+    assert all(path.exists() for path in entries)
+
+
 def test_an_unreadable_hint_counts_as_no_checkpoint(table: Path) -> None:
     upkeep.write_checkpoint(str(table), Version(9))
     (table / "_delta_log" / "_last_checkpoint").write_text("{broken")

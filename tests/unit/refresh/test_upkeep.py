@@ -12,6 +12,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Input, Standing, StreamTable
+from streamtables.engine import upkeep as jobs
 from streamtables.engine.upkeep import Condition
 from streamtables.positions import Frontier, RefreshId, Sequence, Version
 from streamtables.refresh.upkeep import REMOVE_EVERY, Upkeep, due_jobs
@@ -85,6 +86,24 @@ def test_old_versions_stay_for_the_slowest_reader(pair: tuple[StreamTable, Strea
     slow = replace(SETTINGS, checkpoint_after=0, compact_after=0)
     [text] = kept(Upkeep(slow), pair, hours=100)
     assert "the last 101 hours" in text or "the last 102 hours" in text
+
+
+@pytest.mark.parametrize(
+    ("hours", "retention", "kept_entries"), [(100, 48, False), (721, 48, True), (1, 0, True)]
+)
+def test_log_entries_go_unless_a_reader_is_far_behind_or_nothing_is_to_be_removed(
+    pair: tuple[StreamTable, StreamTable],
+    monkeypatch: pytest.MonkeyPatch,
+    hours: float,
+    retention: int,
+    kept_entries: bool,
+) -> None:
+    told: list[bool] = []
+    monkeypatch.setattr(
+        jobs, "write_checkpoint", lambda *_, keep_entries: told.append(keep_entries)
+    )
+    kept(Upkeep(replace(SETTINGS, compact_after=0, retention_hours=retention)), pair, hours)
+    assert told == [kept_entries]
 
 
 def test_files_are_removed_once_a_day(pair: tuple[StreamTable, StreamTable]) -> None:
