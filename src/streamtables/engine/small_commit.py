@@ -84,9 +84,11 @@ def scan(
 
 
 def require_rewritable(handle: SmallHandle) -> None:
-    """Leave it to Spark to rewrite files whose times deltalake would read as others."""
-    if spark_times.has_old_times(handle.table, handle.schema):
-        raise NotSmall("its files have times that deltalake would write back as others")
+    """Leave it to Spark to rewrite times that deltalake would write back as others."""
+    with reading():
+        far = spark_times.has_far_times(handle.table, handle.schema)
+    if far:
+        raise NotSmall("it has times that deltalake would write back as others")
 
 
 @contextmanager

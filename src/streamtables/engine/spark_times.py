@@ -6,7 +6,7 @@ nothing says so.  Where it can be told to read microseconds it is (`scan`).  Its
 MERGE, its overwrite and its OPTIMIZE cannot be told: these are asked about first.
 
     far_times      of a change feed: whether a time in its files is out of that range
-    has_old_times  of a table that is to be rewritten in part: whether a file of it has INT96 at all
+    has_far_times  of a table that is to be rewritten in part: whether one in any of its files is
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -55,13 +56,13 @@ def holds_times(schema: pa.Schema) -> bool:
     return any(_is_time(field.type) for field in schema)
 
 
-def has_old_times(table: DeltaTable, schema: pa.Schema) -> bool:
-    """Whether some file of a table has its times as INT96."""
+def has_far_times(table: DeltaTable, schema: pa.Schema) -> bool:
+    """Whether some file of a table has times that deltalake would write back as others."""
     if not holds_times(schema):
         return False
     files = table.file_uris()
     with ThreadPoolExecutor(min(_AT_A_TIME, max(1, len(files)))) as threads:
-        return any(threads.map(_is_old, files))
+        return any(threads.map(_is_far, files))
 
 
 def far_times(location: str, files: Iterable[str], schema: pa.Schema) -> bool:
@@ -83,16 +84,8 @@ def _is_time(type_: pa.DataType) -> bool:
 
 
 @lru_cache(maxsize=100_000)
-def _is_old(uri: str) -> bool:
-    """Whether a file has a column of INT96; files never change."""
-    try:
-        with _opened(uri) as file:
-            return any(True for _ in _old_columns(file))
-    except FileNotFoundError:
-        return False
-
-
 def _is_far(uri: str) -> bool:
+    """Whether a file has a time out of range as INT96; files never change."""
     try:
         with _opened(uri) as file:
             old = sorted(set(_old_columns(file)))
@@ -107,6 +100,8 @@ def _opened(uri: str) -> ParquetFile:
 
     path = local_path(uri)
     if path is not None:
+        # Names of partitions stand in the log, and in what deltalake gives, with escapes.
+        path = path if path.exists() else Path(unquote(str(path)))
         return parquet.ParquetFile(path, coerce_int96_timestamp_unit="us")
     system: fs.FileSystem
     system, inside = open_store(uri)

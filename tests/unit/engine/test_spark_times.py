@@ -112,8 +112,8 @@ def test_a_change_feed_over_far_times_is_declined_where_they_are_read(tmp_path: 
     assert not isinstance(near, TooLarge)
 
 
-def test_a_table_with_such_files_is_rewritten_by_spark_alone(tmp_path: Path):
-    folder = written_by_spark(tmp_path / "t", rows(NEAR))
+def test_a_table_with_such_times_is_rewritten_by_spark_alone(tmp_path: Path):
+    folder = written_by_spark(tmp_path / "t", rows(NEAR, OLD))
     with pytest.raises(NotSmall, match="times"):
         require_rewritable(SmallHandle.open(str(folder), 1))
     for _ in range(3):
@@ -129,8 +129,23 @@ def test_other_tables_are_rewritten_as_before(tmp_path: Path):
     found = condition(str(tmp_path / "t"))
     assert found is not None
     assert found.small_files == 1
+    near = written_by_spark(tmp_path / "near", rows(NEAR, None))
+    require_rewritable(SmallHandle.open(str(near), 1))
 
 
 def test_a_file_that_is_gone_is_left_to_whoever_reads_the_feed(tmp_path: Path):
     schema = pa.schema([("ts", TIME)])
     assert not spark_times.far_times(str(tmp_path), ["gone.parquet"], schema)
+
+
+def test_files_of_partitions_are_found_under_their_escaped_names(tmp_path: Path):
+    folder = tmp_path / "t"
+    write_deltalake(
+        str(folder),
+        rows(NEAR).append_column("p", pa.array(["a b:c"])),
+        partition_by=["p"],
+    )
+    handle = SmallHandle.open(str(folder), 0)
+    for uri in handle.table.file_uris():
+        with spark_times._opened(uri) as file:
+            assert file.metadata.num_rows == 1
