@@ -23,6 +23,7 @@ from streamtables.engine.names import RESERVED_PREFIX, WEIGHT
 from streamtables.engine.outcomes import NotSmall, TooLarge
 from streamtables.engine.small_commit import SmallHandle, first_line
 from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_times import scan
 from streamtables.engine.stores import remove_tree
 from streamtables.errors import EnvironmentFaultError, StreamTablesError
 from streamtables.positions import Version
@@ -83,7 +84,7 @@ def rows_in(location: str, version: Version) -> Iterator[pa.RecordBatch]:
     seen = sight(location, version)
     with _border():
         handle = SmallHandle.open(location, version)
-        reader = pa.RecordBatchReader.from_stream(handle.table.scan(columns=seen.schema.names))
+        reader = scan(handle.table, seen.schema.names)
         for batch in reader:
             rows = for_spark(pa.Table.from_batches([batch], reader.schema))
             ones = pa.array(np.ones(rows.num_rows, dtype=np.int64))
@@ -130,7 +131,7 @@ def _spooled(
             rows.write.format("delta").save(folder)
         with _border():
             handle = SmallHandle.open(folder, 0)
-            reader = pa.RecordBatchReader.from_stream(handle.table.scan())
+            reader = scan(handle.table, handle.schema.names)
             for batch in reader:
                 table = pa.Table.from_batches([batch], reader.schema)
                 yield from _bounded(for_spark(table), wanted)

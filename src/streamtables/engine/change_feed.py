@@ -9,7 +9,7 @@ wrongly or not at all; `read_spark` reads anything.  Both give the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from streamtables.engine.names import WEIGHT
 from streamtables.engine.outcomes import NotSmall, TooLarge
 from streamtables.engine.small_commit import bounded, first_line
 from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_times import far_times
 from streamtables.engine.sql_text import identifier
 from streamtables.positions import Version
 
@@ -54,7 +55,8 @@ def read_small(
         return no_changes(columns)
     if (reason := _too_large(entries, changing, limit)) is not None:
         return TooLarge(reason)
-    feed = _feed(location, after, upto, columns, limit)
+    files = [path for entry in changing for path in entry.feed_files]
+    feed = _feed(location, after, upto, columns, limit, files)
     if isinstance(feed, TooLarge):
         return feed
     appearing = pc.is_in(feed.column(_CHANGE), pa.array(_APPEARING))
@@ -128,13 +130,22 @@ def _feed_rows(entry: LogEntry) -> int:
 
 
 def _feed(
-    location: str, after: Version, upto: Version, columns: Sequence[str], limit: int
+    location: str,
+    after: Version,
+    upto: Version,
+    columns: Sequence[str],
+    limit: int,
+    files: Iterable[str],
 ) -> pa.Table | TooLarge:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
     try:
         table = DeltaTable(location, version=int(upto))
+        known = pa.schema(table.schema().to_arrow())
+        read = pa.schema([known.field(name) for name in columns if name in known.names])
+        if far_times(location, files, read):
+            return TooLarge("it has times that deltalake would read as others")
         reader = table.load_cdf(
             starting_version=int(after) + 1,
             ending_version=int(upto),

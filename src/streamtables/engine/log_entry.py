@@ -61,6 +61,8 @@ class LogEntry:
     rows_removed: int | None = 0
     # Bytes that a reader of the change feed has to open for this commit.
     feed_bytes: int = 0
+    # The files that these are, as the log names them.
+    feed_files: tuple[str, ...] = ()
     # Whether they are those of change files, and not of the files that came and went.
     has_change_files: bool = False
     # Why deltalake would read the change feed of this commit wrongly, if it would.
@@ -129,6 +131,7 @@ def parse_entry(version: Version, data: bytes, *, written_ms: int) -> LogEntry:
         rows_added=_rows(changing),
         rows_removed=_rows(leaving),
         feed_bytes=_sizes(change_files) if change_files else _sizes(changing + leaving),
+        feed_files=tuple(str(a.get("path")) for a in change_files or changing + leaving),
         has_change_files=bool(change_files),
         feed_hazard=None if change_files else _feed_hazard(changing, leaving, info),
     )

@@ -13,6 +13,7 @@ from streamtables.engine.handles import Rows, Session
 from streamtables.engine.names import RESERVED_PREFIX
 from streamtables.engine.small_commit import SmallHandle
 from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_times import scan
 from streamtables.engine.sql_text import identifier
 from streamtables.positions import Version
 
@@ -62,7 +63,7 @@ def read_rows(location: str, version: Version, limit: int) -> pa.Table:
     """Return at most `limit` rows as Arrow, without Spark."""
     handle = SmallHandle.open(location, version)
     shown = [name for name in handle.schema.names if not name.startswith(RESERVED_PREFIX)]
-    reader = pa.RecordBatchReader.from_stream(handle.table.scan(columns=shown))
+    reader = scan(handle.table, shown)
     batches, rows = [], 0
     for batch in reader:
         if rows >= limit:

@@ -30,6 +30,8 @@ _TIME_ZONE = "spark.sql.session.timeZone"
 _BOTH = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # By default INT96, of which deltalake reads the years from 1677 to 2262 alone.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # With another time zone than UTC Delta checks its checksum files by whole extra jobs.
     "spark.databricks.delta.allFilesInCrc.verificationMode.forceOnNonUTC.enabled": "false",
 }

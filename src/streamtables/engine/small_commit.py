@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from streamtables.engine import spark_times
 from streamtables.engine.arrow_rows import net, split_by_sign
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.delta_log import DeltaLog
@@ -79,8 +80,15 @@ def scan(
 ) -> pa.RecordBatchReader:
     """Return a stream of the stored rows for which the predicate is true."""
     wanted = None if predicate == EVERY_ROW else predicate
-    reader = handle.table.scan(columns=columns or handle.schema.names, predicate=wanted)
-    return pa.RecordBatchReader.from_stream(reader)
+    return spark_times.scan(handle.table, columns or handle.schema.names, wanted)
+
+
+def require_rewritable(handle: SmallHandle) -> None:
+    """Leave it to Spark to rewrite times that deltalake would write back as others."""
+    with reading():
+        far = spark_times.has_far_times(handle.table, handle.schema)
+    if far:
+        raise NotSmall("it has times that deltalake would write back as others")
 
 
 @contextmanager
@@ -131,6 +139,8 @@ def commit(
     """Write the next version: append without a predicate, else put the rows in its place."""
     from deltalake import write_deltalake
 
+    if predicate is not None:
+        require_rewritable(handle)
     written = for_delta(rows, handle.schema)
     where = None if predicate == EVERY_ROW else predicate
     mode: Any = "append" if predicate is None else "overwrite"

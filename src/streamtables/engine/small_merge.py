@@ -17,7 +17,12 @@ import pyarrow.compute as pc
 from streamtables.engine.arrow_types import for_delta
 from streamtables.engine.outcomes import Applied
 from streamtables.engine.row_pass import Asked, read_any
-from streamtables.engine.small_commit import CommitOptions, SmallHandle, commit_by
+from streamtables.engine.small_commit import (
+    CommitOptions,
+    SmallHandle,
+    commit_by,
+    require_rewritable,
+)
 from streamtables.engine.sql_text import identifier
 from streamtables.errors import TableDamagedError
 from streamtables.positions import CommitStamp
@@ -88,6 +93,7 @@ def commit_merge(
         TableDamagedError: it wrote something else than was asked for.
         CommitConflictError: another writer committed first.
     """
+    require_rewritable(handle)
     rows = pa.concat_tables([for_delta(part, handle.schema) for part in (coming, going)])
     gone = np.arange(rows.num_rows) >= coming.num_rows
     source = rows.append_column(_GONE, pa.array(gone))

@@ -23,6 +23,7 @@ from streamtables.engine.float_statistics import writer_properties
 from streamtables.engine.log_files import open_log_files
 from streamtables.engine.outcomes import NotSmall
 from streamtables.engine.small_commit import SmallHandle, first_line
+from streamtables.engine.spark_times import has_far_times
 from streamtables.errors import CommitConflictError, EnvironmentFaultError
 from streamtables.positions import Version
 
@@ -55,7 +56,9 @@ def condition(location: str) -> Condition | None:
     with _border():
         handle = SmallHandle.open(location, int(head))
         sizes = pa.table(handle.table.get_add_actions(flatten=True)).column("size_bytes")
-    small = int(pc.sum(pc.less(sizes, _SMALL_FILE)).as_py() or 0)
+        # Putting files together writes their rows anew, and times that are read wrongly with them.
+        as_they_are = has_far_times(handle.table, handle.schema)
+    small = 0 if as_they_are else int(pc.sum(pc.less(sizes, _SMALL_FILE)).as_py() or 0)
     return Condition(head, int(head) - _checkpoint_of(location), len(sizes), small)
 
 
