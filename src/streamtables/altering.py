@@ -115,10 +115,17 @@ class Altering:
         for table in stored.tables:
             if (plan := work.plans.get(table.id)) is not None:
                 self._tell_crossings(table, plan)
-        for table in stored.gone:
+        gone = {table.id: table for table in (*stored.gone, *self._left(work.snapshot))}
+        for table in gone.values():
             remove_own_table(table.location, self.place)
-        if stored.gone:
-            self._around.plans.forget(table.id for table in stored.gone)
+        if gone:
+            self._around.plans.forget(gone)
+
+    def _left(self, before: CatalogSnapshot) -> list[StreamTable]:
+        """Return the internal tables that their owners no longer have."""
+        internal = [table for table in before.stream_tables.values() if table.is_internal]
+        now = self._catalog.snapshot().stream_tables if internal else {}
+        return [table for table in internal if table.id not in now]
 
     def _tell_crossings(self, table: StreamTable, plan: Plan) -> None:
         around = self._around

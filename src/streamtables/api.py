@@ -214,7 +214,9 @@ class StreamTables(
             at=self._around.clock(),
             spark_reads=self._spark_reads,
         )
-        created = self._catalog.create_stream_table(definition.table, definition.inputs)
+        created = self._catalog.create_stream_table(
+            definition.table, definition.inputs, internal=definition.internal
+        )
         self._tell_crossings(created, definition.plan)
         return created
 
@@ -232,7 +234,7 @@ class StreamTables(
         for item in dropped:
             remove_own_table(item.location, self.place)
         self._around.plans.forget(item.id for item in dropped)
-        return list(dropped)
+        return [item for item in dropped if not item.is_internal]
 
     def sql(self, text: str) -> object:
         """Run a statement about stream tables; anything else goes to Spark."""
@@ -248,7 +250,8 @@ class StreamTables(
         """Bring a table, and what it stands on, to the sources as they are now."""
         snapshot = self._catalog.snapshot()
         table = snapshot.definitions.stream_table(name)
-        tables = with_ancestors(snapshot, [table]) if upstream else (table,)
+        internal = snapshot.definitions.internal_tables(table.id)
+        tables = with_ancestors(snapshot, [table]) if upstream else (*internal, table)
         forced = frozenset({table.id} if full else ())
         results = Round(self._around, snapshot, tables, forced).run()
         for result in results:
@@ -267,7 +270,9 @@ class StreamTables(
         """Refresh every table, in dependency order, on one set of pins."""
         snapshot = self._catalog.snapshot()
         tables = with_ancestors(snapshot, snapshot.stream_tables.values())
-        active = tuple(table for table in tables if table.state != "paused")
+        owners = (snapshot.stream_tables[item.owner_id or item.id] for item in tables)
+        paired = zip(tables, owners, strict=True)
+        active = tuple(table for table, owner in paired if owner.state != "paused")
         return Round(self._around, snapshot, active).run()
 
     # Looking

@@ -82,7 +82,8 @@ class Proving:
 
     def _rebuilt(self, table: StreamTable, snapshot: CatalogSnapshot) -> Refresh:
         """Build a table anew; what stands on it follows by changes."""
-        forced = frozenset({table.id})
+        internal = snapshot.definitions.internal_tables(table.id)
+        forced = frozenset(item.id for item in (table, *internal))
         answer = self._refreshed(with_ancestors(snapshot, [table]), forced)[table.id]
         if below := snapshot.definitions.dependants(table.id):
             active = [item for item in below if item.state == "active"]
@@ -92,8 +93,8 @@ class Proving:
     def _refreshed(
         self, tables: tuple[StreamTable, ...], forced: frozenset[InputId]
     ) -> dict[InputId, Refresh]:
-        results = Round(self._around, self._catalog.snapshot(), tables, forced).run()
-        for result in results:
+        round_ = Round(self._around, self._catalog.snapshot(), tables, forced)
+        for result in round_.run():
             if result.error is not None:
                 raise result.error
-        return {table.id: result for table, result in zip(tables, results, strict=True)}
+        return dict(round_.done)

@@ -12,7 +12,14 @@ from streamtables.compiler.algebra import CLOCK_COLUMN, CLOCK_TABLE
 from streamtables.compiler.plan import Plan, compile_sql
 from tests.support.bags import Bag, add, bag_of
 from tests.support.choices import Choices
-from tests.support.duckdb_oracle import Change, Database, as_written, check_history, delta_text
+from tests.support.duckdb_oracle import (
+    Change,
+    Columns,
+    Database,
+    as_written,
+    check_history,
+    delta_text,
+)
 from tests.support.generator.families import EVERY
 from tests.support.histories import KEYS, TABLES, Batch, History, random_history
 from tests.support.maintained_table import check_maintenance, check_nothing_changes
@@ -46,9 +53,9 @@ class Trial:
         """Return the same query with other changes."""
         return replace(self, history=history)
 
-    def database(self) -> Database:
-        """Return the tables as they are at the start."""
-        tables = {table: TABLES[table] for table in self.plan.tables}
+    def database(self, more: Mapping[str, Columns] | None = None) -> Database:
+        """Return the tables as they are at the start, and more that are empty."""
+        tables = {**{table: TABLES[table] for table in self.plan.tables}, **(more or {})}
         database = Database({**tables, **(CLOCK if self.plan.reads_clock else {})})
         for table in self.plan.tables:
             database.fill(table, self.history.start[table])

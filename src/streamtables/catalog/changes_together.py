@@ -14,6 +14,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from streamtables.catalog.definition_changes import create_within, drop_within
+from streamtables.catalog.definition_rules import Definition
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.library_changes import (
     LibraryChange,
@@ -33,6 +34,7 @@ class Created:
 
     table: StreamTable
     inputs: tuple[Input, ...]
+    internal: Sequence[Definition] = ()
 
 
 Step = Created | Recompiled | LibraryChange
@@ -89,4 +91,4 @@ def _stored(
 ) -> StreamTable:
     if isinstance(step, Recompiled):
         return restate_within(connection, definitions, step, at=at)
-    return create_within(connection, definitions, step.table, step.inputs)
+    return create_within(connection, definitions, step.table, step.inputs, step.internal)

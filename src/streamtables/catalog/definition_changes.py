@@ -243,12 +243,16 @@ def drop_within(
 
 
 def create_within(
-    connection: Connection, definitions: Definitions, table: StreamTable, inputs: Sequence[Input]
+    connection: Connection,
+    definitions: Definitions,
+    table: StreamTable,
+    inputs: Sequence[Input],
+    internal: Sequence[Definition] = (),
 ) -> StreamTable:
     """Add a stream table under a free name inside a change of the catalog."""
     check_name(table.name)
     refuse_taken_name(definitions, table.name)
-    return _store(connection, definitions, table, (inputs, ()), last=None)
+    return _store(connection, definitions, table, (inputs, internal), last=None)
 
 
 def _views_on(definitions: Definitions, *entries: Source | StreamTable) -> tuple[View, ...]:

@@ -52,7 +52,8 @@ def refuse_cycle(definitions: Definitions, added: Sequence[Definition]) -> None:
 
 def refuse_readers(shown: str, readers: Iterable[StreamTable | View], hint: str) -> None:
     """Raise when stream tables or views still read what is to go."""
-    if names := sorted(table.name for table in readers):
+    # An internal table reads nothing that its owner does not read.
+    if names := sorted(t.name for t in readers if not (isinstance(t, StreamTable) and t.owner_id)):
         listed = ", ".join(f'"{name}"' for name in names)
         raise InUseError(f"{shown} is read by {listed}", hint=hint)
 

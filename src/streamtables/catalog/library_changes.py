@@ -16,7 +16,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Table, delete, insert, update
 
 from streamtables.catalog.definition_changes import QUERY_CHANGED, alter_within
-from streamtables.catalog.definition_rules import refuse_taken_name
+from streamtables.catalog.definition_rules import Definition, refuse_taken_name
 from streamtables.catalog.definitions import Definitions
 from streamtables.catalog.models import Alteration, Function, Input, StreamTable, View
 from streamtables.catalog.names import check_name, name_key
@@ -35,6 +35,8 @@ class Recompiled:
     reason: str = QUERY_CHANGED
     stored_hash: str = ""
     """The hash of the query that the stored rows follow, where it is known."""
+    internal: Sequence[Definition] = ()
+    """The internal tables that it has from now on."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,14 @@ def restate_within(
     """Store a table as it must be, inside a change of the catalog."""
     why = (item.reason, item.stored_hash)
     return alter_within(
-        connection, definitions, item.table_id, item.changes, item.inputs, at=at, why=why
+        connection,
+        definitions,
+        item.table_id,
+        item.changes,
+        item.inputs,
+        at=at,
+        internal=item.internal,
+        why=why,
     )
 
 

@@ -16,7 +16,7 @@ from streamtables.compiler.explaining.report import (
 )
 from streamtables.compiler.explaining.strategies import why_no_state
 from streamtables.compiler.maintenance.forms import Maintenance
-from streamtables.compiler.plan_text import plan_lines, plan_tree
+from streamtables.compiler.plan_text import describe, plan_lines, plan_tree
 
 if TYPE_CHECKING:
     from streamtables.compiler.plan import Plan, Refusal
@@ -71,6 +71,10 @@ def explain_data(plan: Plan, report: Report | None = None) -> dict[str, object]:
         data["form_reason"] = form_reason(plan.maintenance)
         data["stored_columns"] = list(plan.maintenance.layout.columns)
         data["delta_sql"] = plan.delta_sql()
+    if plan.groups:
+        data["apart"] = [
+            {"table": name, "groups": describe(item.node)} for name, item in plan.groups.items()
+        ]
     return data
 
 
@@ -112,6 +116,8 @@ def _heading(plan: Plan) -> str:
     else:
         lines.append("kept by   full refreshes")
     lines.append(f"reads     {', '.join(plan.tables) or 'nothing'}")
+    for name, groups in plan.groups.items():
+        lines.append(f"apart     {describe(groups.node)}, stored in {name}")
     if plan.used:
         lines.append(f"through   {', '.join(f'{entry.kind} {entry.name}' for entry in plan.used)}")
     return "\n".join(lines)

@@ -41,6 +41,11 @@ from streamtables.compiler.frontend.unread_text import tables_named
 from streamtables.compiler.library import NOTHING, Entry, Library, PythonFunction, View
 from streamtables.compiler.maintenance import Maintenance
 from streamtables.compiler.maintenance.exactness import inexact_below
+from streamtables.compiler.maintenance.groups_apart import (
+    GroupsApart,
+    groups_apart,
+    read_apart,
+)
 from streamtables.compiler.maintenance.root_chain import root_chain
 from streamtables.compiler.rewrites.approximate_root_sums import approximate_root_sums
 from streamtables.compiler.rewrites.carry_key import carry_key
@@ -115,6 +120,8 @@ class Plan:
     """The views and functions that the query reaches, directly or through others."""
     unread: bool = False
     """Whether Spark alone can read the text; only its tables are known."""
+    apart: Mapping[str, str] = field(default_factory=dict)
+    """Tables that keep groups below other operators: the query of each, and its name."""
 
     @property
     def incremental(self) -> bool:
@@ -184,10 +191,31 @@ class Plan:
         netted = changes if isinstance(changes, Net) else Net(changes)
         return weigh_single_rows(filter_before_net(netted))
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all tables whose changes may be followed."""
+        return frozenset((*self.tables, *self.apart.values()))
+
+    @cached_property
+    def followed(self) -> Node:
+        """The definition as changes are followed over it: groups that are stored apart are read."""
+        return read_apart(self.definition, self.apart)
+
     @cached_property
     def maintenance(self) -> Maintenance:
         """How the stored table is kept."""
-        return Maintenance.of(self.definition)
+        return Maintenance.of(self.followed)
+
+    @cached_property
+    def groups(self) -> Mapping[str, GroupsApart]:
+        """The groups that are stored apart, by the names of their tables."""
+        found = groups_apart(self.definition) if self.apart else ()
+        return {self.apart[item.sql]: item for item in found if item.sql in self.apart}
+
+    @cached_property
+    def filling(self) -> Maintenance:
+        """How all of it is computed, from the sources alone."""
+        return self.maintenance if not self.apart else Maintenance.of(self.definition)
 
     @cached_property
     def columns_read(self) -> Mapping[str, tuple[str, ...]]:

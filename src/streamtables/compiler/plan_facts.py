@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from streamtables.compiler.maintenance import Form, StateShape
 from streamtables.compiler.maintenance.growth import only_grows
 from streamtables.compiler.plan import Plan
+from streamtables.compiler.rewrites.mark_unchanged import tables_below
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class PlanFacts:
     """The stored columns beside those of the query, a bag's ordinals excepted."""
     first: int | None = None
     """How many rows are stored at most, where they are the first of an order."""
+    follows: tuple[str, ...] | None = None
+    """Whose changes lead on, where groups are stored apart; None for all that is read."""
     only_grows: bool = False
     """Whether rows that come to the tables can never take a stored row away."""
 
@@ -51,6 +54,7 @@ class PlanFacts:
             state=kept.state.shape if kept is not None and kept.state is not None else None,
             hidden=tuple(name for name, _ in kept.layout.hidden) if kept is not None else (),
             first=kept.first.limit if kept is not None and kept.first is not None else None,
+            follows=tuple(sorted(tables_below(plan.followed))) if plan.apart else None,
             only_grows=kept is not None
             and kept.form == "signed-rows"
             and only_grows(kept.definition),

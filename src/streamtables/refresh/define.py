@@ -11,9 +11,7 @@ from streamtables.catalog.models import (
     Alteration,
     Column,
     Input,
-    InputKind,
     Options,
-    Source,
     StreamTable,
     new_id,
 )
@@ -28,6 +26,7 @@ from streamtables.errors import (
 )
 from streamtables.refresh.immediate import IMMEDIATE
 from streamtables.refresh.immediate.permitted import require_immediate
+from streamtables.refresh.internal_tables import Internal, parts_of
 from streamtables.refresh.library import library_of, uses_of
 from streamtables.refresh.plans import query_hash, schema_of
 
@@ -41,6 +40,7 @@ class Definition:
     table: StreamTable
     inputs: tuple[Input, ...]
     plan: Plan
+    internal: tuple[Internal, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def define(
         key_columns=tuple(plan.key) if plan.key is not None else None,
         uses=uses_of(plan.used, definitions),
     )
-    return Definition(table, inputs_of(plan, definitions), plan)
+    parts = parts_of(table, plan, definitions)
+    return Definition(table, parts.inputs, plan, parts.internal)
 
 
 def altered_query(query: str, plan: Plan, definitions: Definitions) -> Alteration:
@@ -153,19 +154,6 @@ def altered_query(query: str, plan: Plan, definitions: Definitions) -> Alteratio
         "key_columns": tuple(plan.key) if plan.key is not None else None,
         "uses": uses_of(plan.used, definitions),
     }
-
-
-def inputs_of(plan: Plan, definitions: Definitions) -> tuple[Input, ...]:
-    """Return what a plan reads, as edges of the graph."""
-    found = []
-    for name in plan.tables:
-        entry = definitions.named(name)
-        assert isinstance(entry, Source | StreamTable)
-        kind: InputKind = "stream-table" if isinstance(entry, StreamTable) else "source"
-        every = tuple(c.name for c in entry.columns if not c.name.startswith("__st_"))
-        columns = plan.columns_read.get(name, every if plan.root is None else ())
-        found.append(Input(entry.id, kind, columns))
-    return tuple(found)
 
 
 def _explained(error: UnknownNameError, definitions: Definitions, name: str) -> Exception:

@@ -46,7 +46,8 @@ def schema_of(definitions: Definitions) -> Schema:
     entries: list[Source | StreamTable] = [*definitions.sources.values()]
     entries += definitions.stream_tables.values()
     for entry in entries:
-        if entry.columns:
+        ours = isinstance(entry, StreamTable) and entry.is_internal
+        if entry.columns and not ours:
             found[entry.name] = InputBasis.of(entry).table()
     return found
 

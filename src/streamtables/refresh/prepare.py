@@ -34,7 +34,7 @@ def prepare_changes(task: Task, *, small: bool, found: bool) -> None:
 def _likely_sets(task: Task) -> Iterator[frozenset[str]]:
     # Time has always passed where a query asks for it.
     clock = frozenset({CLOCK_TABLE} if task.plan.facts.reads_clock else ())
-    names = [item.name for item in task.inputs]
+    names = [item.name for item in task.followed]
     yield clock | frozenset(names)
     if clock:
         yield clock

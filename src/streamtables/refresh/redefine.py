@@ -17,7 +17,8 @@ from streamtables.errors import InUseError, UserError
 from streamtables.positions import InputId
 from streamtables.refresh.altering.effect import effect_of
 from streamtables.refresh.altering.readers import CarryOver, plan_before, with_table
-from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of, was_read
+from streamtables.refresh.define import altered_query, analysed, compiled, was_read
+from streamtables.refresh.internal_tables import inputs_of, parts_of
 from streamtables.refresh.library import entry_of, library_of, uses_of
 
 
@@ -73,7 +74,8 @@ def _recompiled(table: StreamTable, before: Definitions, after: Definitions) -> 
     if effect_of(old, plan, filled=True).kind == "nothing":
         changes["defining_query_hash"] = table.defining_query_hash
         changes["columns"] = table.columns
-    return Recompiled(table.id, changes, inputs_of(plan, after))
+    parts = parts_of(replace(table, **changes), plan, after)
+    return Recompiled(table.id, changes, parts.inputs, internal=parts.internal)
 
 
 def _carried_over(

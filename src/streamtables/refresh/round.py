@@ -30,11 +30,11 @@ from streamtables.refresh.agreement import next_moment
 from streamtables.refresh.altering.learned import carry_learned
 from streamtables.refresh.library import require_registered
 from streamtables.refresh.one import Fuse, RefreshOne, fault_of
+from streamtables.refresh.owned import Owned
 from streamtables.refresh.parts import expected_part
 from streamtables.refresh.recording import CANCELLED, NOTHING_CHANGED, Recording
 from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.sighting import Sighting
-from streamtables.refresh.stopwatch import Stopwatch
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.refresh.task import Task, TaskInput
 from streamtables.refresh.together import Part, Together
@@ -73,15 +73,19 @@ class Round:
     """Looks at the size of each change; who refreshes by hand has looked."""
     standings: dict[InputId, Standing] = field(default_factory=dict)
     unmoved: dict[InputId, str] = field(default_factory=dict)
+    done: Mapping[InputId, Refresh] = field(default_factory=dict)
+    """What became of every table, internal ones included."""
     cancelled: set[InputId] = field(default_factory=set)
     """Tables whose refresh somebody stopped, and those that wait for them."""
     sighting: Sighting = field(init=False)
     changes: SharedChanges = field(init=False)
     together: Together | None = field(init=False, default=None)
+    owned: Owned = field(init=False)
 
     def run(self) -> list[Refresh]:
         """Refresh all tables of the round, and keep what belongs together as an epoch."""
         self._look()
+        self.owned = Owned(self.around)
         pins = self.sighting.pins()
         reach("pins-chosen")
         settings = self.around.settings
@@ -98,8 +102,8 @@ class Round:
                 lambda key, window: self._expected(tables[key], pins, window),
             )
         try:
-            done = self.runner(
-                tuple(tables), inputs, lambda key: self._refreshed(tables[key], pins)
+            done = self.done = self.runner(
+                tuple(tables), inputs, lambda key: self._worked(tables[key], pins)
             )
         finally:
             # It knows the round, and whoever keeps the round would keep its rows.
@@ -107,7 +111,11 @@ class Round:
         # Nothing changed, nothing moved: the commonest refresh of all costs no more than that.
         if any(result.reason.code != NOTHING_CHANGED.code for result in done.values()):
             self.around.catalog.record_epoch(tables, self.around.clock())
-        return [done[key] for key in tables if key in done]
+        return [self.owned.told(tables[key], done[key]) for key in tables if self._is_told(key)]
+
+    def _is_told(self, key: InputId) -> bool:
+        """Whether a table answers for itself; an internal one is a part of its owner's answer."""
+        return key in self.done and not self.snapshot.stream_tables[key].is_internal
 
     def _look(self) -> None:
         """See where every source of the round stands."""
@@ -123,6 +131,11 @@ class Round:
                 read.setdefault(item.id, {}).update(dict.fromkeys(item.columns))
         return {key: tuple(names) for key, names in read.items()}
 
+    def _worked(self, table: StreamTable, pins: Pins) -> Refresh:
+        result = self._refreshed(table, pins)
+        self.owned.note(table, result)
+        return result
+
     def _refreshed(self, table: StreamTable, pins: Pins) -> Refresh:
         """Refresh one table; when another process was first, go on from where it left the table."""
         for attempt in range(1, ATTEMPTS + 1):
@@ -137,7 +150,7 @@ class Round:
         return result
 
     def _attempt(self, table: StreamTable, pins: Pins) -> tuple[Refresh, Task]:
-        watch = Stopwatch()
+        watch = self.owned.watch(table)
         task = self._begun(table)
         self.unmoved.pop(table.id, None)
         try:
@@ -292,7 +305,12 @@ class Round:
         standing = self.standings.get(table.id)
         if standing is not None and standing.query_hash == OF_NO_QUERY:
             return "a table that it reads was made anew or restored while it was stopped"
-        return None
+        if standing is None or standing.query_hash != table.defining_query_hash:
+            return None
+        # An internal table that the query has only now: what it held when the rows were stored,
+        # nobody can tell.
+        new = any(item.id not in standing.frontier for item in table.inputs)
+        return "its groups are stored apart from now on" if new else None
 
     def _note(self, table: StreamTable, task: Task, result: Refresh) -> None:
         """Remember where the table stands now, for its readers."""

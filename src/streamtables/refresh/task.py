@@ -76,7 +76,13 @@ class Task:
         if self.standing is None:
             return self.inputs
         consumed = self.standing.frontier
-        return tuple(item for item in self.inputs if consumed.get(item.id) != item.version)
+        return tuple(item for item in self.followed if consumed.get(item.id) != item.version)
+
+    @property
+    def followed(self) -> tuple[TaskInput, ...]:
+        """The inputs whose changes lead on; the others are read by full refreshes alone."""
+        names = self.plan.facts.follows
+        return self.inputs if names is None else tuple(i for i in self.inputs if i.name in names)
 
     @property
     def clock_moved(self) -> bool:

@@ -41,6 +41,8 @@ class TableOptions:
     """Which hand writes small changes of stored rows: deltalake, Spark, or the cheaper one."""
     approximate_floats: bool = False
     """Whether sums of floats are kept by adding to them, within a bound."""
+    store_groups: bool = False
+    """Whether groups below other operators are stored apart, in internal tables."""
     verify_every: float | None = None
     """After how many seconds the table is compared with its query again, by the scheduler."""
     verify_share: float = 1.0
@@ -85,6 +87,7 @@ def read_options(stored: Options) -> TableOptions:
         notify=bool(stored.get("notify", False)),
         merge_strategy=str(stored.get("merge_strategy", "auto")),
         approximate_floats=bool(stored.get("approximate_floats", False)),
+        store_groups=bool(stored.get("store_groups", False)),
         verify_every=_seconds_of(stored, "verify_every"),
         verify_share=float(cast("float", stored.get("verify_share", 1.0))),
     )
@@ -193,6 +196,7 @@ _OPTIONS: Mapping[str, Callable[[str, object], JsonValue]] = {
     "notify": _flag,
     "merge_strategy": _strategy,
     "approximate_floats": _flag,
+    "store_groups": _flag,
     "verify_every": _duration,
     "verify_share": _share,
 }

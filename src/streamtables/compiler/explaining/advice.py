@@ -143,7 +143,7 @@ def _would_have_key(root: Node) -> bool:
 
 def _told_by_stored(plan: Plan) -> Node | None:
     """Return the first rows at the root, where those that are stored tell the next ones."""
-    kept = plan.maintenance if plan.root is not None else None
+    kept = plan.filling if plan.root is not None else None
     return kept.chain.keyed if kept is not None and kept.first and kept.chain else None
 
 
@@ -210,7 +210,7 @@ def _has_loose_input(join: InnerJoin) -> bool:
 
 def about_scalars(plan: Plan, nodes: list[Node]) -> Iterator[Advice]:
     """Name an aggregate of all rows that another operator reads."""
-    chain = plan.maintenance.chain
+    chain = plan.filling.chain
     for node in nodes:
         if not isinstance(node, Aggregate) or node.group:
             continue
@@ -271,13 +271,14 @@ def about_having(plan: Plan) -> Iterator[Advice]:
     if chain is not None and chain.filtered and calls and all(map(is_kept, calls)):
         yield Advice(
             "having",
-            "Leave the condition on the groups out, and filter where the table is read.",
+            "Set the option store_groups, or leave the condition out and filter where the table "
+            "is read.",
             "groups that the condition hides have no stored state, so touched groups are computed "
             "again",
         )
 
 
 def _calls_at_root(plan: Plan) -> tuple[AggregateCall, ...]:
-    chain = plan.maintenance.chain
+    chain = plan.filling.chain
     aggregate = as_aggregate(chain.keyed) if chain is not None else None
     return aggregate.calls if aggregate is not None else ()

@@ -17,6 +17,7 @@ from streamtables.compiler.explaining.strategies import (
 )
 from streamtables.compiler.explaining.thresholds import Threshold, thresholds
 from streamtables.compiler.maintenance import Limits
+from streamtables.compiler.rewrites.mark_unchanged import tables_below
 
 if TYPE_CHECKING:
     from streamtables.compiler.plan import Plan
@@ -48,7 +49,7 @@ def report_of(
     found = thresholds(kept, limits) if limits is not None else ()
     return Report(
         joins=tuple(join_strategies(kept.definition)),
-        aggregates=tuple(aggregate_strategies(kept)),
+        aggregates=tuple(_aggregates(plan)),
         costs=_costs(plan),
         thresholds=found,
         advice=(*advice(plan, sources=sources), *_against_crossing(found)),
@@ -66,7 +67,24 @@ def _against_crossing(found: Iterable[Threshold]) -> Iterator[Advice]:
 def _costs(plan: Plan) -> tuple[tuple[str, Cost], ...]:
     tables = [(name, name) for name in plan.tables]
     tables += [(CLOCK_SHOWN, CLOCK_TABLE)] if plan.reads_clock else []
-    return tuple((shown, cost_of_change(plan.maintenance, name)) for shown, name in tables)
+    return tuple((shown, _cost(plan, name)) for shown, name in tables)
+
+
+def _cost(plan: Plan, table: str) -> Cost:
+    """Return what a change of a table costs; one of groups apart, what these cost in turn too."""
+    found = cost_of_change(plan.maintenance, table)
+    for name, groups in plan.groups.items():
+        if table in tables_below(groups.node):
+            above = cost_of_change(plan.maintenance, name)
+            found = found.or_worse(cost_of_change(groups.maintenance, table)).or_worse(above)
+    return found
+
+
+def _aggregates(plan: Plan) -> Iterator[AggregateStrategy]:
+    """Yield how each aggregate is kept, those that are stored apart after the others."""
+    yield from aggregate_strategies(plan.maintenance)
+    for groups in plan.groups.values():
+        yield from aggregate_strategies(groups.maintenance)
 
 
 def report_data(report: Report) -> dict[str, object]:

@@ -19,7 +19,8 @@ from streamtables.compiler.meaning import meaning_of
 from streamtables.errors import InUseError, UserError
 from streamtables.positions import InputId
 from streamtables.refresh.altering.effect import Effect, effect_of
-from streamtables.refresh.define import altered_query, analysed, compiled, inputs_of, was_read
+from streamtables.refresh.define import altered_query, analysed, compiled, was_read
+from streamtables.refresh.internal_tables import parts_of
 from streamtables.refresh.plan_cache.basis import InputBasis
 from streamtables.refresh.plans import query_hash
 
@@ -51,7 +52,8 @@ class CarryOver:
         moved = {table_id} if self._looks_different(table_id) else set()
         for reader in self.after.dependants(table_id) if moved else ():
             touched = moved.intersection(item.id for item in reader.inputs)
-            if not touched or self._is_spared(reader):
+            # The owner of an internal table reads all that it reads, and answers for it.
+            if not touched or reader.is_internal or self._is_spared(reader):
                 continue
             if self._take(reader, table_id) and self._looks_different(reader.id):
                 moved.add(reader.id)
@@ -135,7 +137,8 @@ def _restated(reader: StreamTable, plan: Plan, after: Definitions, reason: str) 
     changes = altered_query(reader.query, plan, after)
     # The text is as it was; what it stands for is not, and the rows must follow that.
     changes["defining_query_hash"] = query_hash(repr(meaning_of(plan)), plan.used)
-    return Recompiled(reader.id, changes, inputs_of(plan, after), reason)
+    parts = parts_of(replace(reader, **changes), plan, after)
+    return Recompiled(reader.id, changes, parts.inputs, reason, internal=parts.internal)
 
 
 def _kind(item: StreamTable | View) -> str:

@@ -6,7 +6,7 @@ before it: its new definition answers for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -25,9 +25,9 @@ from streamtables.refresh.define import (
     altered_query,
     compiled,
     define,
-    inputs_of,
     was_read,
 )
+from streamtables.refresh.internal_tables import Internal, parts_of
 from streamtables.refresh.redefine import redefined
 
 
@@ -85,8 +85,8 @@ class Staging:
             at=self.at,
             spark_reads=self.spark_reads,
         )
-        self._keep(replace(made.table, inputs=made.inputs), made.plan)
-        self._steps[made.table.id] = Created(made.table, made.inputs)
+        self._keep(replace(made.table, inputs=made.inputs), made.plan, made.internal)
+        self._steps[made.table.id] = Created(made.table, made.inputs, made.internal)
         return made.table
 
     def alter(self, name: str, choices: Choices, *, query: str | None = None) -> AlterPlan:
@@ -107,11 +107,14 @@ class Staging:
         if query is not None:
             effect = effect_of(plan_before(table, self.snapshot), plan, filled=filled)
             changes |= self._queried(table, query, plan, effect)
-        inputs = inputs_of(plan, self.definitions)
-        self._keep(replace(table, **changes, inputs=inputs), plan)
+        altered = replace(table, **changes, altered_at=self.at)
+        parts = parts_of(altered, plan, self.definitions)
+        self._keep(replace(altered, inputs=parts.inputs), plan, parts.internal)
         standing = self.snapshot.standings.get(table.id)
         stored_hash = standing.query_hash if standing is not None else ""
-        self._steps[table.id] = Recompiled(table.id, changes, inputs, stored_hash=stored_hash)
+        self._steps[table.id] = Recompiled(
+            table.id, changes, parts.inputs, stored_hash=stored_hash, internal=parts.internal
+        )
         return AlterPlan(table.name, effect, self._carry_over(table.id))
 
     def put(self, entry: View | Function) -> tuple[str, ...]:
@@ -177,9 +180,11 @@ class Staging:
             self._steps[item.restated.table_id] = item.restated
         return tuple((item.name, item.effect) for item in over.carried)
 
-    def _keep(self, table: StreamTable, plan: Plan) -> None:
+    def _keep(self, table: StreamTable, plan: Plan, internal: Sequence[Internal]) -> None:
         self.spared.discard(table.id)
         self.plans[table.id] = plan
+        for item, inputs in internal:
+            self.definitions = with_table(self.definitions, replace(item, inputs=inputs))
         self.definitions = with_table(self.definitions, table)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from importlib import metadata, resources
 from importlib.resources.abc import Traversable
@@ -60,28 +60,33 @@ class Basis:
     entries: tuple[Entry, ...]
     """The views and functions that the query reaches, directly or through others."""
     approximate_floats: bool = False
+    apart: tuple[tuple[str, str], ...] = ()
+    """The queries of internal tables that keep groups of this one, and their names."""
 
     @classmethod
     def of(cls, table: StreamTable, definitions: Definitions) -> Basis:
         """Take the basis of a table from everything that is defined."""
-        read = (
+        read = [
             definitions.sources.get(item.id) or definitions.stream_tables[item.id]
             for item in table.inputs
-        )
+        ]
         library: dict[InputId, View | Function] = {**definitions.views, **definitions.functions}
         used = (entry_of(library[item]) for item in table.uses if item in library)
-        inputs = tuple(InputBasis.of(entry) for entry in read)
+        apart = [item for item in read if isinstance(item, StreamTable) and item.is_internal]
+        inputs = tuple(InputBasis.of(entry) for entry in read if entry not in apart)
+        kept = tuple((item.query, item.name) for item in apart)
         approximate = bool(table.options.get(APPROXIMATE_FLOATS))
-        return cls(table.query, table.defining_query_hash, inputs, tuple(used), approximate)
+        return cls(table.query, table.defining_query_hash, inputs, tuple(used), approximate, kept)
 
     def compile(self) -> Plan:
         """Compile the query against what the basis holds."""
         schema = {item.name: item.table() for item in self.inputs if item.columns}
         library = Library.of(self.entries)
         try:
-            return compile_query(
+            plan = compile_query(
                 self.query, schema, library, approximate_floats=self.approximate_floats
             )
+            return replace(plan, apart=dict(self.apart))
         except SqlSyntaxError as error:
             # Spark read it when it was defined.
             return unread_query(error, self.query, schema, library)
@@ -91,7 +96,7 @@ class Basis:
         entries = [[entry.kind, astuple(entry)] for entry in self.entries]
         inputs = [astuple(item) for item in self.inputs]
         parts = [FORMAT, compiler_stamp(), self.query, self.query_hash, inputs, entries]
-        parts += [self.approximate_floats]
+        parts += [self.approximate_floats, self.apart]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -65,7 +65,7 @@ class KeptPlan:
         """The program that computes all stored rows from the tables after a change."""
         if self.facts.form is None:
             return self.query
-        return self._program("stored", lambda: self.tree.maintenance.full())
+        return self._program("stored", lambda: self.tree.filling.full())
 
     @property
     def state_rows(self) -> Program:
@@ -78,7 +78,7 @@ class KeptPlan:
         part = f"lost-groups{'-found' if found else ''}-{limits.join_inputs}-{limits.scans}"
         return self._program(
             part,
-            lambda: self._restricted(frozenset(self.tree.tables), found=found).lost_groups,
+            lambda: self._restricted(self.tree.names, found=found).lost_groups,
         )
 
     def changes(self, changed: frozenset[str], *, small: bool, found: bool = False) -> Program:

@@ -60,6 +60,7 @@ def unpack_facts(name: RecordName, record: bytes) -> PlanFacts:
         plain["python_functions"] = tuple(plain["python_functions"])
         plain["key"] = None if plain["key"] is None else tuple(plain["key"])
         plain["hidden"] = tuple(plain["hidden"])
+        plain["follows"] = None if plain["follows"] is None else tuple(plain["follows"])
         plain["state"] = None if plain["state"] is None else _state(plain["state"])
         return PlanFacts(**plain)
     except (KeyError, TypeError, ValueError) as error:
