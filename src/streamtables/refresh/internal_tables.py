@@ -18,7 +18,8 @@ from streamtables.refresh.plans import query_hash, schema_of
 
 STORE_GROUPS = "store_groups"
 """The option of a table that has groups below other operators stored apart."""
-_FOLLOWED = ("auto", "differential")
+FOLLOWED = ("auto", "differential")
+"""The modes in which changes are followed, so that stored groups are of use."""
 _NAME_CHARACTERS = 40
 
 Internal = tuple[StreamTable, tuple[Input, ...]]
@@ -51,7 +52,7 @@ def stored_apart(
     table: StreamTable, plan: Plan, definitions: Definitions
 ) -> tuple[GroupsApart, ...]:
     """Return the groups of a query that are stored apart; nothing where nobody asks for it."""
-    asked = table.options.get(STORE_GROUPS) and table.mode in _FOLLOWED
+    asked = table.options.get(STORE_GROUPS) and table.mode in FOLLOWED
     if not asked or not plan.incremental or plan.python_functions:
         return ()
     schema = schema_of(definitions)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from streamtables.catalog.models import RefreshRecord, StreamTable
+from streamtables.catalog.models import JsonValue, RefreshRecord, StreamTable
 from streamtables.compiler import Plan
 from streamtables.compiler.explaining.advice import Advice
+from streamtables.compiler.maintenance.groups_apart import groups_apart
+from streamtables.compiler.plan_text import describe
 from streamtables.refresh.costs import is_computed
+from streamtables.refresh.internal_tables import FOLLOWED
+from streamtables.refresh.looked_up import FIND
 
 _ENOUGH = 5
 """How many refreshes tell more than chance."""
+_MANY_ROWS = 20_000
+"""Finding more rows than these takes longer than to keep groups in a table of their own."""
 _BY_CHOICE = frozenset({"first-fill", "forced", "query-changed", "mode-full", "not-incremental"})
 """Reasons of full refreshes that say nothing about the cost of changes."""
 _ACTIONS = {
@@ -40,6 +46,31 @@ def table_advice(
             "its query could be maintained from changes, and mode 'full' computes it anew",
         )
     yield from _often_full(history)
+    yield from _large_groups(plan, table, history)
+
+
+def _large_groups(
+    plan: Plan, table: StreamTable, history: Sequence[RefreshRecord]
+) -> Iterator[Advice]:
+    """Name the option that keeps groups where changes have most of their rows read again."""
+    if not plan.incremental or plan.apart or table.mode not in FOLLOWED:
+        return
+    groups = groups_apart(plan.definition)
+    looks = [step.facts for record in history for step in record.steps if step.name == FIND]
+    reads = sum("declined" in facts or _rows(facts) > _MANY_ROWS for facts in looks)
+    if groups and len(looks) >= _ENOUGH and 2 * reads > len(looks):
+        shown = "; ".join(f'"{describe(item.node)}"' for item in groups)
+        yield Advice(
+            "store-groups",
+            "Set the option store_groups.",
+            f"{reads} of the last {len(looks)} refreshes by changes read more than {_MANY_ROWS:,} "
+            f"rows, or whole tables, and groups below another operator are computed again: {shown}",
+        )
+
+
+def _rows(facts: Mapping[str, JsonValue]) -> int:
+    rows = facts.get("rows", 0)
+    return rows if isinstance(rows, int) else 0
 
 
 def _often_full(history: Sequence[RefreshRecord]) -> Iterator[Advice]:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from streamtables.catalog.models import RefreshRecord, StreamTable
+from streamtables.catalog.models import JsonValue, RefreshRecord, Step, StreamTable
+from streamtables.compiler.maintenance.groups_apart import groups_apart
 from streamtables.compiler.plan import compile_sql
 from streamtables.positions import InputId, RefreshId, Sequence
 from streamtables.refresh.table_advice import table_advice
@@ -81,3 +82,28 @@ def test_many_full_refreshes_have_an_action_by_their_reason(reason: str, action:
 )
 def test_few_full_refreshes_or_chosen_ones_are_no_reason(history: list[RefreshRecord]):
     assert codes(KEPT, history=history) == []
+
+
+BEST = compile_sql(
+    "SELECT g, sum(n) AS s FROM orders GROUP BY g ORDER BY s DESC, g LIMIT 3",
+    {"orders": {"id": "int", "g": "int", "n": "int"}},
+)
+
+
+def found(**facts: JsonValue) -> RefreshRecord:
+    """Return a refresh that looked rows up."""
+    return replace(CHANGES, steps=(Step("find", 0.1, facts),))
+
+
+@pytest.mark.parametrize(
+    "many", [found(rows=50_000), found(declined="the keys cover more than 100000 stored rows")]
+)
+def test_large_groups_below_another_operator_have_an_option(many: RefreshRecord):
+    few = found(rows=20)
+    assert codes(BEST, history=[many] * 3 + [few] * 2) == ["store-groups"]
+    assert codes(BEST, history=[many] * 2 + [few] * 3) == []
+    assert codes(BEST, history=[many] * 4) == []
+    assert codes(KEPT, history=[many] * 5) == []
+    assert codes(BEST, replace(TABLE, mode="full"), [many] * 5) == ["mode-full"]
+    (part,) = groups_apart(BEST.definition)
+    assert codes(replace(BEST, apart={part.sql: "kept"}), history=[many] * 5) == []
