@@ -146,7 +146,9 @@ def translated(error: Exception) -> StreamTablesError:
             "Spark cannot read the statement", detail=detail, hint="Check it near the word named."
         )
     if _is_users(error, condition):
-        return QueryFailedError("Spark cannot run the query", detail=detail, hint=_REMEDY)
+        # The class alone: what a reason or a log shows must not hold values of rows.
+        kind = f": {condition}" if condition else ""
+        return QueryFailedError(f"Spark cannot run the query{kind}", detail=detail, hint=_REMEDY)
     return TransientError("Spark could not finish", detail=detail)
 
 

@@ -75,3 +75,10 @@ def test_a_condition_inside_a_task_is_found_and_the_stack_is_not_shown():
         + "[TASK_WRITE_FAILED] w\nCaused by: [ARITHMETIC_OVERFLOW] too big. SQLSTATE: 22003\n\tat org.x"
     )
     assert condition_of(Exception(text)) == ("ARITHMETIC_OVERFLOW", "too big.")
+
+
+def test_a_failed_query_is_called_by_its_condition_and_not_by_its_values():
+    text = TASK + "[CAST_INVALID_INPUT] The value 'secret' of the type cannot be cast."
+    error = translated(Exception(text))
+    assert error.message == "Spark cannot run the query: CAST_INVALID_INPUT"
+    assert "secret" in error.detail
