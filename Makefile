@@ -31,6 +31,7 @@ check: setup lint ## what every change must pass: lint and the tests without Spa
 browser: ## a browser for the tests of the web pages, where it can be installed
 	@scripts/setup.sh browser
 
+test: export STREAMTABLES_TEST_PICTURES ?= artifacts/pictures
 test: setup browser lint ## all but the long cases, Spark included, in two processes; the last line sums up
 	@$(BIN)/python scripts/run_tests.py --hypothesis-profile=ci $(ARGS)
 
