@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from streamtables.engine.spark_progress import TasksDone
 from streamtables.observe import declared as metric
 from streamtables.observe.logs import end_logs, start_logs
 from streamtables.refresh.surroundings import Surroundings
@@ -56,6 +57,10 @@ class Monitoring:
             "events": _whole(counts.total(metric.EVENTS, "kind")),
             "catalog_queries": self._around.catalog.queries,
         }
+
+    def spark_progress(self) -> TasksDone | None:
+        """Return how many tasks of what Spark computes for this process are done; None at rest."""
+        return self._around.sessions.progress()
 
     def write_logs(self, stream: TextIO) -> None:
         """Write log lines to a stream until the warehouse is closed, as the settings say."""

@@ -22,7 +22,7 @@ def read(
     as_json: AsJson = False,
 ) -> None:
     """Print rows of a stream table, without its hidden columns."""
-    with opened(context, warehouse) as db, working(f"reading {name}"):
+    with opened(context, warehouse) as db, working(f"reading {name}", db.spark_progress):
         # One row more than asked for tells whether there are more.
         rows = db.read_rows(name, limit + 1)
     show_rows(rows, limit=limit, as_json=as_json)

@@ -44,7 +44,7 @@ def refresh(
         if names:
             done, error = _refresh_named(db, names, full=full, upstream=upstream)
         else:
-            with working("refreshing all stream tables"):
+            with working("refreshing all stream tables", db.spark_progress):
                 done, error = list(db.refresh_all()), None
     if done or as_json or error is None:
         _show(done, steps=steps, as_json=as_json)
@@ -60,7 +60,7 @@ def _refresh_named(
     """Refresh one after the other; the first error stops, what was done before it is kept."""
     done: list[Refresh] = []
     try:
-        for name in stepping(names, "refreshing"):
+        for name in stepping(names, "refreshing", db.spark_progress):
             done.append(db.refresh(name, full=full, upstream=upstream))
     except StreamTablesError as error:
         return done, error

@@ -20,7 +20,7 @@ def repair(
     warehouse: Warehouse = None,
 ) -> None:
     """Make a stream table right again, and what stands on it."""
-    with opened(context, warehouse) as db, working(f"repairing {name}"):
+    with opened(context, warehouse) as db, working(f"repairing {name}", db.spark_progress):
         done = db.repair(name, way=way)
     show_line(f'stream table "{name}" is repaired, {done.mode}: {done.reason.text}')
     show_line(f"check it: streamtables verify {name}")

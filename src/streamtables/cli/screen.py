@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Protocol
 
 from streamtables.cli.plain import to_json
+from streamtables.errors import StreamTablesError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, TaskID
     from rich.table import Table
 
 Cell = object
+_TOLD_EVERY_SECONDS = 0.5
 # What a word in a table means to the eye; every other word keeps the terminal's own colour.
 COLOURS = {
     "active": "green",
@@ -41,6 +45,26 @@ COLOURS = {
     "no-change": "dim",
     "unchanged": "dim",
 }
+
+
+class TasksDone(Protocol):
+    """How far Spark is."""
+
+    @property
+    def done(self) -> int:
+        """How many tasks are done."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+
+
+SparkProgress = Callable[[], "TasksDone | None"]
+
+
+def _unknown() -> TasksDone | None:
+    """Know nothing of Spark."""
+    return None
 
 
 def at_terminal() -> bool:
@@ -135,8 +159,8 @@ def console() -> Console:
 
 
 @contextmanager
-def working(message: str) -> Iterator[None]:
-    """Show that something long is going on, with a spinner and the seconds gone by."""
+def working(message: str, progress: SparkProgress = _unknown) -> Iterator[None]:
+    """Show that something long is going on: a spinner, how far Spark is, the seconds gone by."""
     if not sys.stderr.isatty():
         yield
         return
@@ -144,12 +168,14 @@ def working(message: str) -> Iterator[None]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(message, total=None)
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True) as shown,
+        telling(progress, shown, shown.add_task(message, total=None), lambda: message),
+    ):
         yield
 
 
-def stepping(names: Sequence[str], verb: str) -> Iterator[str]:
+def stepping(names: Sequence[str], verb: str, progress: SparkProgress = _unknown) -> Iterator[str]:
     """Yield each name, with a progress bar over all of them."""
     if not sys.stderr.isatty() or not names:
         yield from names
@@ -157,9 +183,41 @@ def stepping(names: Sequence[str], verb: str) -> Iterator[str]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(verb, total=len(names))
-        for name in names:
-            progress.update(task, description=f"{verb} {name}")
-            yield name
-            progress.advance(task)
+    now = verb
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(verb, total=len(names))
+        with telling(progress, shown, task, lambda: now):
+            for name in names:
+                now = f"{verb} {name}"
+                shown.update(task, description=now)
+                yield name
+                shown.advance(task)
+
+
+@contextmanager
+def telling(
+    progress: SparkProgress, shown: Progress, task: TaskID, message: Callable[[], str]
+) -> Iterator[None]:
+    """Put how far Spark is behind a message, twice a second."""
+    ended = Event()
+
+    def tell() -> None:
+        # Whoever waits for Spark meets its errors; here it is only looked at.
+        with suppress(StreamTablesError):
+            while not ended.wait(_TOLD_EVERY_SECONDS):
+                shown.update(task, description=message() + tasks_text(progress()))
+
+    thread = Thread(target=tell, name="streamtables progress", daemon=True)
+    if progress is not _unknown:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if progress is not _unknown:
+            thread.join()
+
+
+def tasks_text(found: TasksDone | None) -> str:
+    """Return how far Spark is, in words that follow others; nothing while it rests."""
+    return "" if found is None else f", Spark: {found.done:,} of {found.total:,} tasks"

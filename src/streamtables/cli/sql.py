@@ -47,7 +47,7 @@ def sql(
     """
     text = sql_from(statement, file)
     with opened(context, warehouse) as db:
-        with working("running the statement"):
+        with working("running the statement", db.spark_progress):
             result = db.sql(text)
             # Rows come while the session is open; one more than asked for tells if there are more.
             rows = result.limit(limit + 1).toArrow() if isinstance(result, Frame) else None

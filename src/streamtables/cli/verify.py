@@ -37,7 +37,9 @@ def verify(
     """
     with opened(context, warehouse) as db:
         chosen = names or [table.name for table in db.status()]
-        checks = [_checked(db, name, share) for name in stepping(chosen, "verifying")]
+        checks = [
+            _checked(db, name, share) for name in stepping(chosen, "verifying", db.spark_progress)
+        ]
     if as_json:
         names_of_facts = ("table", "equal", "missing", "extra", "sample", "error")
         show_json([pick(check, *names_of_facts) for check in checks])

@@ -1,4 +1,4 @@
-"""Tags on the jobs of a thread, so that they can be cancelled; on classic Spark only.
+"""Jobs of classic Spark: tags by which those of a thread are cancelled, and how far they are.
 
 A session's own tags are gone from a statement's later jobs once Delta has run another statement
 inside it, on the same session: Spark takes them off the thread when the inner one ends.  A tag that
@@ -26,3 +26,11 @@ def untag_thread(spark: SparkSession, tag: str) -> None:
 def cancel_jobs(spark: SparkSession, tag: str) -> None:
     """Stop the jobs that carry a tag."""
     spark.sparkContext.cancelJobsWithTag(tag)
+
+
+def running_tasks(spark: SparkSession) -> list[tuple[int, int]]:
+    """Return of each stage that runs how many tasks are done, and how many it has."""
+    tracker = spark.sparkContext.statusTracker()
+    stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+    # A stage may have ended between the two questions.
+    return [(stage.numCompletedTasks, stage.numTasks) for stage in stages if stage is not None]

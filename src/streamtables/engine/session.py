@@ -18,6 +18,7 @@ from streamtables.engine.binding import unbind_all
 from streamtables.engine.job_tags import cancel_jobs, tag_thread, untag_thread
 from streamtables.engine.python_functions import PythonFunctions
 from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_progress import TasksDone, Told, asked
 from streamtables.engine.spark_start import SparkSettings, start_spark
 from streamtables.errors import InternalError, SparkGoneError, TransientError
 
@@ -109,6 +110,7 @@ class SparkSessions:
         self._owned = False
         self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
         self._tagged: dict[str, SparkSession] = {}
+        self._told = Told()
         self._lock = Lock()
         self.functions = PythonFunctions()
 
@@ -177,6 +179,14 @@ class SparkSessions:
                 if not _is_remote(spark):
                     cancel_jobs(spark, tag)
 
+    def progress(self) -> TasksDone | None:
+        """Return how far Spark is with what runs now; None where nothing does."""
+        spark = self._spark
+        if spark is None or _is_remote(spark):
+            return self._told.now()
+        with spark_border():
+            return asked(spark)
+
     def stop(self) -> None:
         """Stop Spark if it was started here; a caller's session is left alone."""
         with self._lock:
@@ -236,6 +246,9 @@ class SparkSessions:
         base = self.get()
         with spark_border():
             spark = fork(base)
+            if _is_remote(spark):
+                # The class that it names would be imported from what needs the client's packages.
+                spark.registerProgressHandler(self._told)  # type: ignore[arg-type]  # any callable
             for name, value in self._profile(profile).items():
                 spark.conf.set(name, value)
             here = spark.conf.get(_TIME_ZONE) or "UTC"

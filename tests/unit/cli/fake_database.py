@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from streamtables.catalog.scheduler_models import Event
 from streamtables.catalog.snapshot_models import KeptSnapshot, KeptVersion
+from streamtables.engine.spark_progress import TasksDone
 from streamtables.errors import NotFoundError, StreamTablesError, TableDamagedError
 from streamtables.positions import Frontier, InputId, Version
 from streamtables.refresh.health import HealthFinding
@@ -147,9 +148,13 @@ class FakeDatabase:
     published: list[Any] = field(default_factory=list)
     published_changes: Any = None
     pushes: list[Any] = field(default_factory=list)
+    tasks: TasksDone | None = None
     closed: bool = False
     runs: bool = False
     """Whether a refresh runs that can be cancelled."""
+
+    def spark_progress(self) -> TasksDone | None:
+        return self.tasks
 
     def __enter__(self) -> FakeDatabase:
         return self

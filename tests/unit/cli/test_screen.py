@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 
 from streamtables.cli import screen
 from streamtables.cli.status import age_text
-from tests.unit.cli.fake_database import TableStatus
+from streamtables.engine.spark_progress import TasksDone
+from tests.unit.cli.fake_database import Refresh, TableStatus
 
 
 def test_a_pipe_gets_no_control_characters(run):
@@ -28,6 +31,30 @@ def test_a_terminal_gets_progress_on_standard_error(run):
         result = run(*arguments, terminal=True)
         assert "refreshing" in result.err
         assert "refreshing" not in result.out
+
+
+def test_a_terminal_is_told_how_far_spark_is(run, db, monkeypatch):
+    asked = Event()
+
+    def progress() -> TasksDone:
+        asked.set()
+        return TasksDone(1_200, 4_000)
+
+    def refreshed() -> list[Refresh]:
+        assert asked.wait(10)
+        asked.clear()
+        # Once it is asked again, what it said is shown.
+        assert asked.wait(10)
+        return []
+
+    monkeypatch.setattr(screen, "_TOLD_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(db, "spark_progress", progress)
+    monkeypatch.setattr(db, "refresh_all", refreshed)
+    assert "1,200 of 4,000 tasks" in run("refresh", terminal=True).err
+
+
+def test_nothing_is_said_of_a_spark_that_rests():
+    assert screen.tasks_text(None) == ""
 
 
 def test_json_stays_json_at_a_terminal(run):
