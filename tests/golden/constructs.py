@@ -262,10 +262,12 @@ RELATIONS = (
         (
             "SELECT window.start AS w, count(*) AS n FROM ev GROUP BY window(ts, '1 hour')",
             "SELECT window.start AS w, a, sum(id) AS n FROM ev GROUP BY window(ts, '1 hour', '20 minutes'), a",
+            "SELECT session_window(ts, '5 minutes') AS w, a, count(*) AS n FROM ev GROUP BY ALL",
             "SELECT a, session_window.start AS s, count(*) AS n FROM ev GROUP BY a, session_window(ts, '5 minutes')",
         ),
         (
             "SELECT count(*) AS n FROM ev GROUP BY ROLLUP (a, session_window(ts, '5 minutes'))",
+            "SELECT DISTINCT session_window(ts, '5 minutes') AS w FROM ev",
             "SELECT window.start AS w, count(*) AS n FROM ev GROUP BY window(ts, '1 month')",
         ),
     ),

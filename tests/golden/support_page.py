@@ -40,7 +40,10 @@ Time windows: `window(moment, '10 minutes' [, slide [, start]])` in the select l
 TIMESTAMP or a DATE; a query that groups by one may call it `window`, as in `window.start`. A row is in
 every window that holds its moment, and without a moment in none. `window_time` takes the column of windows
 that an inner query made. `session_window(moment, '5 minutes')` puts rows together that follow each other within the
-gap, for each of the other groups by itself: a changed row concerns the rows of its groups.
+gap, for each of the other groups by itself: a changed row concerns the rows of its groups. A query round it may group
+by the column of sessions together with all of those other groups; Spark merges sessions that touch in any other group,
+and that is left to full refreshes. A condition on a session (HAVING session_window.end > …, WHERE w.start = …) and DISTINCT
+or MIN of its parts see the sessions of all rows; Spark's optimizer may apply them to the rows before it makes sessions.
 """
 
 

@@ -109,12 +109,20 @@ def _cron(words: list[str]) -> Cron:
     return Cron(checked_expression(words), zone_name(zone))
 
 
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text, "schedule")
+    except ConfigError:
+        return False
+    return True
+
+
 def _unreadable(text: str, said: str) -> ConfigError:
     close = get_close_matches(said, _WORDS, n=1)
     duration = said.removeprefix("every ")
     if close:
         hint = f'Did you mean "{close[0]}"?'
-    elif duration != said:
+    elif duration != said and _is_duration(duration):
         hint = f'Leave out "every": write "{duration}".'
     else:
         hint = "Write '1 minute' to refresh each minute."

@@ -38,6 +38,14 @@ def _without_rule(sql: str, what: str, under: str) -> Refused:
     return Refused(sql, "ST-1203", message, detail, hint, under)
 
 
+def _touching(sql: str) -> Refused:
+    message = "a group of session windows that may touch is not maintained incrementally by"
+    detail = "Spark merges sessions that touch wherever it groups by a column of them."
+    hint = "Group by session_window(…) itself, or by the start and end of the column."
+    under = "session_window(at, '1 hour'"
+    return Refused(sql, "ST-1203", f"{message} this version", detail, hint, under)
+
+
 BY_NATURE = [
     _by_nature(
         "SELECT rand() AS r FROM orders", '"rand" may give another answer each time.', "rand"
@@ -118,6 +126,11 @@ WITHOUT_RULE = [
         "SELECT count(*) AS n FROM events GROUP BY session_window(at, '1 hour').start",
         "a group by a part of a session window",
         "session_window(at, '1 hour'",
+    ),
+    _touching("SELECT DISTINCT session_window(at, '1 hour') AS w FROM events"),
+    _touching(
+        "SELECT w, sum(n) AS n FROM (SELECT session_window(at, '1 hour') AS w, day, count(*) AS n"
+        " FROM events GROUP BY ALL) GROUP BY w"
     ),
     _without_rule(
         "SELECT day FROM events WHERE window(at, '1 hour').start > '2024-01-01'",

@@ -12,6 +12,7 @@ WRONG = [
     ("SELECT id, FROM orders", SYNTAX, "syntax error", ",", "Take the comma away"),
     ("SELECT (id FROM orders", SYNTAX, "syntax error", "FROM", "Check the query"),
     ("SELECT 'open FROM orders", SYNTAX, "cannot be read", "'", "Close the quote"),
+    ("SELECT id FROM orders GROUP BY", SYNTAX, "GROUP BY is empty", "GROUP BY", "GROUP BY ALL"),
     ("SELECT FROM orders", SYNTAX, "select list is empty", "SELECT", "at least one column"),
     ("SELECT id FROM orders; SELECT 1", SYNTAX, "found 2 statements", ";", "one SELECT"),
     ("", SYNTAX, "found no statement", "", "one SELECT"),

@@ -69,6 +69,7 @@ REFUSED = {
     "soon": ("cannot be read", "Permitted: a duration", "1 minute"),
     "on chnage": ("cannot be read", "Permitted", 'Did you mean "on change"?'),
     "every 5 minutes": ("cannot be read", "Permitted", 'write "5 minutes"'),
+    "every full moon": ("cannot be read", "Permitted", "Write '1 minute'"),
     "5": ("cannot be read", "whole numbers with units", "Units: week"),
     "1.5 hours": ("cannot be read", "whole numbers", "Units"),
     "5 minuts": ("cannot be read", '"minuts" is no unit', 'Did you mean "minutes"?'),

@@ -15,6 +15,7 @@ from streamtables.compiler.algebra import Node, Project, Projection
 from streamtables.compiler.frontend.dialect import span_of
 from streamtables.compiler.frontend.inlining import Inlining
 from streamtables.compiler.frontend.scope import Namer, Relation, Scope, Visible
+from streamtables.compiler.frontend.sessions_made import MadeSession
 from streamtables.compiler.schema import Schema
 from streamtables.compiler.types import SqlType
 from streamtables.errors import (
@@ -65,6 +66,8 @@ class Binding:
     """The views and functions that may be used."""
     outermost: exp.Query | None = None
     """The query whose rows are stored; all others stand inside it."""
+    sessions: dict[str, MadeSession] = field(default_factory=dict)
+    """The session windows made so far, by their column."""
 
     def inside(self, scope: Scope) -> Binding:
         """Return the surroundings of a subquery in an expression over a scope."""

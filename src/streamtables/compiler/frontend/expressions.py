@@ -31,6 +31,9 @@ from streamtables.compiler.types import (
 )
 from streamtables.errors import SqlTypeError, UnknownNameError
 
+BELOW_GROUPS = "below_groups"
+"""Marks what Spark computes before it groups: it does not follow from a group of what it reads."""
+
 _MOMENTS = frozenset({"now", "today", "tomorrow", "yesterday"})
 _PARTS = ("this", "table", "db", "catalog")
 _SUBQUERIES = (exp.Subquery, exp.Exists, exp.Any, exp.All, exp.Select)
@@ -109,15 +112,22 @@ def _spread_stars(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.An
 
 def _window_time(call: exp.Anonymous, scope: Scope, binding: Binding) -> exp.Expr:
     """Return the last moment of a time window that a query inside this one made."""
+    refused = binding.unimplemented('"window_time" of anything but a column of windows', call)
     (given,) = call.expressions if len(call.expressions) == 1 else (None,)
-    found = scope.find(given, binding.sql) if isinstance(given, exp.Column) else None
+    if not isinstance(given, exp.Column):
+        raise refused
+    found = scope.find(given, binding.sql)
     # Beside the window itself, Spark does not know the column yet.
     if found is None or found[1] or found[0] in scope.unlisted or found[0].type != TIME_WINDOW:
-        raise binding.unimplemented('"window_time" of anything but a column of windows', call)
-    end = exp.Dot(this=column(found[0].inner), expression=exp.to_identifier("end"))
+        raise refused
+    window = column(found[0].inner)
+    window.this.meta.update(given.parts[-1].meta)
+    end = exp.Dot(this=window, expression=exp.to_identifier("end"))
     micros = exp.Anonymous(this="unix_micros", expressions=[end])
     last = exp.Sub(this=micros, expression=exp.Literal.number(1))
-    return exp.Anonymous(this="timestamp_micros", expressions=[last])
+    result = exp.Anonymous(this="timestamp_micros", expressions=[last])
+    result.meta[BELOW_GROUPS] = given.name
+    return result
 
 
 def _reference(visible: Visible) -> exp.Column:

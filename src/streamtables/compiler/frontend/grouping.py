@@ -19,7 +19,12 @@ from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.clock import another_moment, is_moment, with_moments
 from streamtables.compiler.frontend.correlation import free_columns, with_free_columns
 from streamtables.compiler.frontend.dialect import span_of
-from streamtables.compiler.frontend.expressions import bind_expression, check_types, function_name
+from streamtables.compiler.frontend.expressions import (
+    BELOW_GROUPS,
+    bind_expression,
+    check_types,
+    function_name,
+)
 from streamtables.compiler.frontend.grouping_sets import Asked, aggregate_sets, expanded
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.own_aggregates import check_own_aggregates
@@ -64,17 +69,14 @@ class Grouped:
         for known, name in (*self.groups, *self.calls):
             if expression == known:
                 return column(name)
+        if window := expression.meta.get(BELOW_GROUPS):
+            raise self._ungrouped(window, next(iter(expression.find_all(exp.Column))))
         if isinstance(expression, exp.Column):
             if expression.name in self.moments:
                 return self.moments[expression.name].reference()
             if expression.name in self.binding.enclosing_types | self.subqueries.types():
                 return expression
-            raise UnknownNameError(
-                f'column "{expression.name}" is neither grouped nor aggregated',
-                sql=self.binding.sql,
-                span=span_of(expression),
-                hint="Add it to GROUP BY, or put it into an aggregate.",
-            )
+            raise self._ungrouped(expression.name, expression)
         result = expression.copy()
         keep = result.this if isinstance(result, exp.Window) else None
         for child in list(result.iter_expressions()):
@@ -83,6 +85,14 @@ class Grouped:
             if replacement is not child:
                 child.replace(replacement)
         return result
+
+    def _ungrouped(self, name: str, place: exp.Expr) -> UnknownNameError:
+        return UnknownNameError(
+            f'column "{name}" is neither grouped nor aggregated',
+            sql=self.binding.sql,
+            span=span_of(place),
+            hint="Add it to GROUP BY, or put it into an aggregate.",
+        )
 
     def _rewrite_parts(self, expression: exp.Expr) -> exp.Expr:
         result = expression.copy()

@@ -12,6 +12,7 @@ from streamtables.compiler.frontend.ordering import by_output, has_limit, limite
 from streamtables.compiler.frontend.recursion import bind_recursive, is_recursive
 from streamtables.compiler.frontend.scope import Namer, Visible
 from streamtables.compiler.frontend.select import bind_select
+from streamtables.compiler.frontend.session_groups import check_session_groups
 from streamtables.compiler.frontend.set_operations import bind_set_operation
 from streamtables.compiler.schema import Schema
 from streamtables.errors import Span, UnknownNameError
@@ -21,6 +22,7 @@ def bind(query: exp.Query, sql: str, schema: Schema, notes: Notes, inlining: Inl
     """Bind a parsed query against the tables it may read."""
     binding = Binding(sql, schema, Namer(), notes, bind_query, inlining=inlining, outermost=query)
     bound = bind_query(query, binding)
+    check_session_groups(bound.node, binding.sessions)
     _check_output_names(bound, query, sql)
     for shown in bound.columns:
         check_stored_type(shown.type, query.selects[0], binding)

@@ -98,6 +98,14 @@ def _refuse_clauses(select: exp.Select, binding: Binding) -> None:
             span=binding.place_of(None, "SELECT"),
             hint="Name at least one column.",
         )
+    group = select.args.get("group")
+    if group is not None and not any(group.args.values()):
+        raise SqlSyntaxError(
+            "the GROUP BY is empty",
+            sql=binding.sql,
+            span=binding.place_of(None, "GROUP BY"),
+            hint="Name what to group by, or write GROUP BY ALL.",
+        )
 
 
 def _select_items(

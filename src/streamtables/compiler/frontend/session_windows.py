@@ -9,7 +9,9 @@ With t the moment of a row and g the gap, within the rows of equal other groups
 
 so sessions are two windows over the partition of the other groups, and a changed row concerns the
 rows of its partition alone.  As in Spark a row without a moment is in no session and goes, a gap of
-nothing leaves no row, and outside of GROUP BY a session is that of its row alone.
+nothing leaves no row, and outside of GROUP BY a session is that of its row alone.  GROUP BY ALL
+groups by the items without aggregates.  What a query round this one may do with the column stands
+in `session_groups.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Filter, Node, Projection, Window, WindowCall
+from streamtables.compiler.frontend.aggregates import calls_in
 from streamtables.compiler.frontend.binding import Binding, column
-from streamtables.compiler.frontend.expressions import bind_expression
+from streamtables.compiler.frontend.expressions import bind_expression, star_items
 from streamtables.compiler.frontend.from_parts import FromClause
 from streamtables.compiler.frontend.key_types import check_key_type
 from streamtables.compiler.frontend.ordering import ordinal
 from streamtables.compiler.frontend.probes import with_column
-from streamtables.compiler.frontend.time_parts import big, call_of, more, window_calls
+from streamtables.compiler.frontend.time_parts import SESSION, big, call_of, more, window_calls
 from streamtables.compiler.frontend.typing import type_of
 from streamtables.compiler.types import BIGINT, TIME_WINDOW
 
@@ -49,18 +52,46 @@ def other_groups(
     group = select.args.get("group")
     if group is None:
         return None
-    meant = [_meant(item, select, clause, binding) for item in group.expressions]
+    if group.args.get("all"):
+        meant = _without_aggregates(select, clause, binding)
+    else:
+        meant = [_meant(item, select, clause, binding) for item in group.expressions]
     calls = [call for item in (*meant, group) for call in window_calls(item)]
     if not calls:
         return None
-    if any(value for name, value in group.args.items() if name != "expressions") or any(
+    plain = ("expressions", "all")
+    if any(value for name, value in group.args.items() if name not in plain) or any(
         isinstance(item, _SETS) for item in meant
     ):
         raise binding.unimplemented("a session window beside sets of groups", calls[0])
     others = [item for item in meant if item not in calls]
-    if any(next(window_calls(item), None) is not None for item in others):
+    if any(_reads_session(item, select, clause) for item in others):
         raise binding.unimplemented("a group by a part of a session window", calls[0])
     return tuple(bind_expression(item, clause.scope, binding) for item in others)
+
+
+def _without_aggregates(select: exp.Select, clause: FromClause, binding: Binding) -> list[exp.Expr]:
+    """Return what GROUP BY ALL groups by."""
+    found: list[exp.Expr] = []
+    for item in select.expressions:
+        stars = star_items(item, clause.scope, binding)
+        values = [item.unalias().unnest()] if stars is None else [value for _, value in stars]
+        found += [value for value in values if not calls_in(value)]
+    return found
+
+
+def _reads_session(item: exp.Expr, select: exp.Select, clause: FromClause) -> bool:
+    """Whether an expression reads a session, by a call or by one of its names."""
+    if next(window_calls(item), None) is not None:
+        return True
+    shown = {
+        other.alias.lower()
+        for other in select.expressions
+        if other.alias and next(window_calls(other), None) is not None
+    }
+    read = (item for item in item.find_all(exp.Column) if not item.meta.get("bound"))
+    names = {item.parts[0].name.lower() for item in read}
+    return any(name in shown | {SESSION} and not clause.scope.has(name) for name in names)
 
 
 def _meant(item: exp.Expr, select: exp.Select, clause: FromClause, binding: Binding) -> exp.Expr:

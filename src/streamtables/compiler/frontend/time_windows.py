@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from streamtables.compiler.algebra import Column, Filter, Generate, Node, Projection
+from streamtables.compiler.frontend.aggregates import calls_in
 from streamtables.compiler.frontend.binding import Binding, column
 from streamtables.compiler.frontend.dialect import VerbatimSpark, span_of
 from streamtables.compiler.frontend.expressions import bind_expression
@@ -29,6 +30,7 @@ from streamtables.compiler.frontend.session_windows import (
     in_sessions,
     other_groups,
 )
+from streamtables.compiler.frontend.sessions_made import MadeSession
 from streamtables.compiler.frontend.time_parts import (
     SESSION,
     big,
@@ -87,6 +89,8 @@ def with_time_window(
     node = clause.joined(binding)
     if isinstance(window, SessionWindow):
         groups = other_groups(select, clause, binding)
+        within = None if groups is None else tuple(item.unnest() for item in groups)
+        binding.sessions[made.inner] = MadeSession(within, binding.sql, span_of(calls[0]))
         node = in_sessions(node, window, groups, made.inner, binding)
     else:
         node = _in_windows(node, window, made.inner, binding)
@@ -120,7 +124,16 @@ def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
 
 def _in_group(call: exp.Expr, select: exp.Select) -> bool:
     group = select.args.get("group")
-    return group is not None and any(node is call for node in group.walk())
+    if group is None:
+        return False
+    if group.args.get("all"):
+        return not any(
+            node is call
+            for item in select.expressions
+            for outermost in calls_in(item)
+            for node in outermost.walk()
+        )
+    return any(node is call for node in group.walk())
 
 
 def _keep_shown_names(select: exp.Select) -> None:
@@ -142,6 +155,8 @@ def _bound(
         if len(call.expressions) != 2:
             raise _wrong("a session window takes a moment and a gap", call, binding)
         gap = _microseconds(call.expressions[1], binding)
+        if not call.expressions[1].is_string:
+            raise _wrong("the gap of a session window is a text, not a number", call, binding)
         return SessionWindow(_moment(call, clause, binding), gap)
     if not 2 <= len(call.expressions) <= 4:
         raise _wrong("a time window takes a moment and one to three durations", call, binding)
