@@ -207,7 +207,7 @@ def telling(
             while not ended.wait(_TOLD_EVERY_SECONDS):
                 shown.update(task, description=message() + tasks_text(progress()))
 
-    thread = Thread(target=tell, name="streamtables progress", daemon=True)
+    thread = Thread(target=tell, name="streamtables-progress", daemon=True)
     if progress is not _unknown:
         thread.start()
     try:
