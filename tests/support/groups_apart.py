@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from streamtables.compiler.maintenance.groups_apart import groups_apart
 from streamtables.compiler.plan import Plan, compile_sql
 from tests.support.bags import Row, canonical
 from tests.support.duckdb_oracle import Change, Columns, query_text
 from tests.support.histories import KEYS, TABLES, Batch
-from tests.support.laws import Trial
 from tests.support.maintained_table import check_maintenance
+
+if TYPE_CHECKING:
+    from tests.support.laws import Trial
 
 
 def over_stored_groups(plan: Plan) -> Plan | None:

@@ -21,6 +21,7 @@ from tests.support.duckdb_oracle import (
     delta_text,
 )
 from tests.support.generator.families import EVERY
+from tests.support.groups_apart import check_groups_apart, over_stored_groups
 from tests.support.histories import KEYS, TABLES, Batch, History, random_history
 from tests.support.maintained_table import check_maintenance, check_nothing_changes
 from tests.support.queries import Query, random_query
@@ -142,6 +143,8 @@ def check_laws(trial: Trial, *, turn: int = 0) -> None:
         checks.append(lambda _, database: check_nothing_changes(trial.plan, database))
     if turn % 4 == 2:
         checks.append(lambda _, database: check_order(trial, database, turn))
+    if turn % 4 == 3 and (over := over_stored_groups(trial.plan)) is not None:
+        checks.append(lambda _, __: check_groups_apart(trial, over, turn))
     _run(checks, trial)
 
 
