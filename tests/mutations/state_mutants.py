@@ -39,7 +39,7 @@ def _(patch: Patches) -> None:
 
 @mutant("a stored count counts NULL", STATE)
 def _(patch: Patches) -> None:
-    patch.function(stored_state, "_is_not_null", lambda argument: exp.true())
+    patch.function(state_shape, "is_not_null", lambda argument: exp.true())
 
 
 @mutant("a row of weight two contributes once", STATE)

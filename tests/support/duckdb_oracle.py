@@ -240,6 +240,11 @@ class Database:
         """The columns of the last statement's answer."""
         return [column[0] for column in self._connection.description or ()]
 
+    @property
+    def column_types(self) -> list[str]:
+        """Their types, as DuckDB has them."""
+        return [str(column[1]) for column in self._connection.description or ()]
+
     def evaluate(self, plan: Plan) -> Bag:
         """Return the defining query's rows on the tables as they are now."""
         return bag_of(self.query(query_text(plan)))

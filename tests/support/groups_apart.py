@@ -29,8 +29,7 @@ def over_stored_groups(plan: Plan) -> Plan | None:
 def check_groups_apart(trial: Trial, over: Plan, turn: int = 0) -> None:
     """Assert that changes of the sources and of the stored groups lead to the query's rows."""
     groups = {name: compile_sql(sql, TABLES, KEYS) for sql, name in over.apart.items()}
-    start, batches = _followed(trial, groups)
-    kept: dict[str, Columns] = {name: dict(plan.output) for name, plan in groups.items()}
+    kept, start, batches = _followed(trial, groups)
     database = trial.database(kept)
     try:
         for name, rows in start.items():
@@ -40,11 +39,18 @@ def check_groups_apart(trial: Trial, over: Plan, turn: int = 0) -> None:
         database.close()
 
 
-def _followed(trial: Trial, groups: Mapping[str, Plan]) -> tuple[dict[str, list[Row]], list[Batch]]:
-    """Return the groups at the start, and the batches with what becomes of the groups."""
+def _followed(
+    trial: Trial, groups: Mapping[str, Plan]
+) -> tuple[dict[str, Columns], dict[str, list[Row]], list[Batch]]:
+    """Return the columns of the groups, their rows, and the batches with what becomes of them."""
     database = trial.database()
     try:
-        start = {name: database.query(query_text(plan)) for name, plan in groups.items()}
+        start: dict[str, list[Row]] = {}
+        columns: dict[str, Columns] = {}
+        for name, plan in groups.items():
+            start[name] = database.query(query_text(plan))
+            # DuckDB's own types: of a date and a number it makes a timestamp, where Spark has days.
+            columns[name] = dict(zip(database.column_names, database.column_types, strict=True))
         now, batches = dict(start), []
         for batch in trial.batches:
             database.apply(batch)
@@ -54,7 +60,7 @@ def _followed(trial: Trial, groups: Mapping[str, Plan]) -> tuple[dict[str, list[
             now = new
     finally:
         database.close()
-    return start, batches
+    return columns, start, batches
 
 
 def _difference(before: Sequence[Row], after: Sequence[Row]) -> list[Change]:

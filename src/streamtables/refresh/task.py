@@ -72,11 +72,17 @@ class Task:
 
     @property
     def changed(self) -> tuple[TaskInput, ...]:
-        """The inputs whose version moves."""
+        """The inputs whose version moves, and whose changes lead on."""
+        moved = {item.id for item in self.moved}
+        return tuple(item for item in self.followed if item.id in moved)
+
+    @property
+    def moved(self) -> tuple[TaskInput, ...]:
+        """The inputs whose version moves, those that full refreshes alone read among them."""
         if self.standing is None:
             return self.inputs
         consumed = self.standing.frontier
-        return tuple(item for item in self.followed if consumed.get(item.id) != item.version)
+        return tuple(item for item in self.inputs if consumed.get(item.id) != item.version)
 
     @property
     def followed(self) -> tuple[TaskInput, ...]:

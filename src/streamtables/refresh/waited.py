@@ -19,7 +19,7 @@ def waited(task: Task, now: datetime) -> dict[str, float]:
     if task.standing is None:
         return {}
     sources = task.definitions.sources
-    moved = [item for item in task.changed if item.id in task.standing.frontier]
+    moved = [item for item in task.moved if item.id in task.standing.frontier]
     found = {
         sources[item.id].name: _first_change(task.window(item))
         for item in moved
