@@ -119,6 +119,15 @@ def _(patch: Patches) -> None:
     patch.function(note_conditions, "_of_input", lambda node, asked: asked)
 
 
+@mutant(
+    "left rows of an outer join are found by their matches",
+    "SELECT r.id, u.b, x.n FROM r LEFT JOIN u ON r.a = u.a AND u.b >= 1 "
+    "JOIN (SELECT a, count(*) AS n FROM r GROUP BY a) AS x ON r.a = x.a",
+)
+def _(patch: Patches) -> None:
+    patch.function(look_up_rows, "_keeps_matches_alone", lambda probe: True)
+
+
 @mutant("rows as they are now are read for those of before", LOOKED_UP)
 def _(patch: Patches) -> None:
     right = look_up_rows.LookupBook.found
