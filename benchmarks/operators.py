@@ -25,7 +25,8 @@ from streamtables.settings import Settings
 def main() -> int:
     """Measure what the options ask for; 1 when a table differs from its query."""
     options = _options()
-    run = Run("operators", options, {"source_rows": options.rows, "changes": options.changes})
+    about = {"source_rows": options.rows, "changes": options.changes}
+    run = Run("operators", options, about, len(SHAPES))
     with tempfile.TemporaryDirectory(prefix="streamtables-operators-") as folder:
         results = _measure(run, Path(folder))
     return run.report(results, lines(results))

@@ -31,7 +31,7 @@ def main() -> int:
         "share": options.share,
         "renamed_nations": options.rename_nations,
     }
-    run = Run("tpch", options, about)
+    run = Run("tpch", options, about, len(NUMBERS))
     with tempfile.TemporaryDirectory(prefix="streamtables-tpch-") as folder:
         results = _measure(run, Path(folder))
     return run.report(results, lines(results))

@@ -51,6 +51,8 @@ class Measurements:
     whole: bool = False
     """Whether the last differential refresh computed the whole query and compared."""
     notes: tuple[str, ...] = ()
+    reasons: list[str] = field(default_factory=list)
+    """Why each differential refresh went its way, those that are not counted among them."""
 
     @property
     def follows(self) -> bool:
@@ -75,6 +77,7 @@ class Measurements:
             "whole": self.whole,
             "steps": self.steps,
             "notes": self.notes,
+            "reasons": self.reasons,
             "all_full_seconds": [round(value, 4) for value in self.full],
             "all_differential_seconds": [round(value, 4) for value in self.differential],
         }
@@ -177,6 +180,7 @@ class Twins:
             return None
         item.steps = {name: round(taken, 4) for name, taken in done.steps}
         item.strategy, item.notes = done.strategy, done.notes
+        item.reasons.append(done.reason.text)
         item.whole = done.reason.code == "whole-was-faster"
         return seconds, done.rows_inserted + done.rows_deleted
 

@@ -17,6 +17,7 @@ from streamtables.compiler.rewrites import (
     keys_at_hand,
     look_up_rows,
     note_conditions,
+    wanted_rows,
     weigh_single_rows,
 )
 from tests.mutations.mutants import Patches, mutant
@@ -74,13 +75,13 @@ def _(patch: Patches) -> None:
 
 def _read_the_first_lookup(patch: Patches) -> None:
     """Have every scan of a table read the rows of the first lookup in it."""
-    right = look_up_rows.LookupBook.found
+    right = wanted_rows.LookupBook.found
 
-    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+    def wrong(book: wanted_rows.LookupBook, scan: Scan, wanted: wanted_rows.AnyOf) -> Scan:
         found = right(book, scan, wanted)
         return replace(found, found=f"{found.found[:-1]}1")
 
-    patch.function(look_up_rows.LookupBook, "found", wrong)
+    patch.function(wanted_rows.LookupBook, "found", wrong)
 
 
 LOOKED_UP = "SELECT r.id, u.b FROM r LEFT JOIN u ON r.a = u.a"
@@ -119,14 +120,23 @@ def _(patch: Patches) -> None:
     patch.function(note_conditions, "_of_input", lambda node, asked: asked)
 
 
+@mutant(
+    "left rows of an outer join are found by their matches",
+    "SELECT r.id, u.b, x.n FROM r LEFT JOIN u ON r.a = u.a AND u.b >= 1 "
+    "JOIN (SELECT a, count(*) AS n FROM r GROUP BY a) AS x ON r.a = x.a",
+)
+def _(patch: Patches) -> None:
+    patch.function(look_up_rows, "_keeps_matches_alone", lambda probe: True)
+
+
 @mutant("rows as they are now are read for those of before", LOOKED_UP)
 def _(patch: Patches) -> None:
-    right = look_up_rows.LookupBook.found
+    right = wanted_rows.LookupBook.found
 
-    def wrong(book: look_up_rows.LookupBook, scan: Scan, wanted: look_up_rows.AnyOf) -> Scan:
+    def wrong(book: wanted_rows.LookupBook, scan: Scan, wanted: wanted_rows.AnyOf) -> Scan:
         return right(book, replace(scan, version="after"), wanted)
 
-    patch.function(look_up_rows.LookupBook, "found", wrong)
+    patch.function(wanted_rows.LookupBook, "found", wrong)
 
 
 @mutant(

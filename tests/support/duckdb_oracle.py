@@ -127,10 +127,18 @@ class _Store:
 
     def run(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; from the second time on it is prepared."""
-        known = self._statements.pop(sql, "")
-        if known == "":
+        if sql not in self._statements:
             self._statements[sql] = None
             return self.connection.execute(sql)
+        return self.connection.execute(self._prepared(sql))
+
+    def relation(self, sql: str) -> duckdb.DuckDBPyRelation:
+        """Return what a prepared statement gives; a relation is bound twice, which costs nothing then."""
+        return self.connection.sql(self._prepared(sql))
+
+    def _prepared(self, sql: str) -> str:
+        """Return the call of a statement that is prepared, from now on if it was not."""
+        known = self._statements.pop(sql, None)
         if known is None:
             known = f"statement_{next(self._numbers)}"
             self.connection.execute(f"PREPARE {known} AS {sql}")
@@ -139,7 +147,7 @@ class _Store:
             _, oldest = self._statements.popitem(last=False)
             if oldest:
                 self.connection.execute(f"DEALLOCATE {oldest}")
-        return self.connection.execute(f"EXECUTE {known}")
+        return f"EXECUTE {known}"
 
 
 @dataclass(frozen=True)
@@ -225,7 +233,7 @@ class Database:
 
     def arrow(self, sql: str) -> pa.Table:
         """Run a statement and return its rows as Arrow does, as they come from Spark."""
-        return self._connection.sql(sql).to_arrow_table()
+        return self._store.relation(sql).to_arrow_table()
 
     def _optimised(self, sql: str, values: Sequence[Any]) -> list[Row]:
         """Run a statement whose plain plan is a product of all its tables."""

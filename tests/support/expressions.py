@@ -21,6 +21,7 @@ _LITERALS: dict[str, tuple[str, ...]] = {
     "double": ("0.5D", "1.0D"),
 }
 _NUMBERS = ("1", "2", "0")
+_PATTERNS = ("x%", "%x", "%x%", "x", "%")
 _PLAIN = ("int", "bigint", "string", "date", "decimal(10,2)")
 _SUMMED = ("int", "bigint", "decimal(10,2)", "double")
 
@@ -54,7 +55,7 @@ class Expressions:
         if type_ == "boolean":
             options += [name, f"NOT {name}", f"{name} IS TRUE"]
         if type_ == "string":
-            options += [f"{name} LIKE 'x%'", f"length({name}) > 0"]
+            options += [f"{name} LIKE '{self.choices.pick(_PATTERNS)}'", f"length({name}) > 0"]
         if partners := [other for other, kind in columns if kind == type_ and other != name]:
             other = self.choices.pick(partners)
             options += [f"{name} = {other}", f"{name} IS NOT DISTINCT FROM {other}"]
@@ -73,6 +74,8 @@ class Expressions:
         one, other = self.literal(type_), self.literal(type_)
         options = [f"{name} >= {one}", f"{name} <= {one}", f"{one} < {name}"]
         options += [f"{name} IN ({one}, {other})", f"{name} BETWEEN {one} AND {other}"]
+        if type_ == "string":
+            options += [f"{name} LIKE '%'", f"{name} LIKE '{self.choices.pick(_PATTERNS)}'"]
         return self.choices.pick(options)
 
     def value(self, columns: list[Typed]) -> Typed:

@@ -35,6 +35,9 @@ LOST = "__st_now_lost"
 Way = tuple[Literal["read", "derived"], bool]
 """How `before` is had, and whether changes arrive netted on the columns that are read."""
 
+_OF_TEXT = {"starts": "starts_with", "ends": "suffix", "contains": "contains"}
+"""What DuckDB calls comparisons of a text with a part of it."""
+
 WAYS: tuple[Way, ...] = (("derived", False), ("read", False), ("derived", True), ("read", True))
 
 
@@ -372,6 +375,8 @@ def _condition_text(condition: PlainCondition) -> str:
     constants = [f"DATE {text}" if condition.kind == "date" else text for text in quoted]
     if condition.comparison == "in":
         return f't."{condition.column}" IN ({", ".join(constants)})'
+    if condition.comparison in _OF_TEXT:
+        return f'{_OF_TEXT[condition.comparison]}(t."{condition.column}", {constants[0]})'
     return f't."{condition.column}" {condition.comparison} {constants[0]}'
 
 

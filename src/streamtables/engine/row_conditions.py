@@ -29,6 +29,9 @@ _COMPARE: dict[str, Callable[[pa.ChunkedArray, pa.Scalar], pa.ChunkedArray]] = {
     "<=": pc.less_equal,
     ">": pc.greater,
     ">=": pc.greater_equal,
+    "starts": lambda texts, text: pc.starts_with(texts, pattern=text.as_py()),
+    "ends": lambda texts, text: pc.ends_with(texts, pattern=text.as_py()),
+    "contains": lambda texts, text: pc.match_substring(texts, pattern=text.as_py()),
 }
 
 

@@ -66,6 +66,38 @@ def test_plain_conditions_of_filters_are_conditions_of_lookups():
     assert "= 'x'" in program.sql
 
 
+RED = "f.a = d.a AND d.s = 'red'"
+
+
+def test_rows_are_found_by_those_that_a_condition_left():
+    """Most of the changed keys name rows that join nothing."""
+    program = found(
+        f"SELECT f.id FROM f JOIN d ON {RED} WHERE f.n < (SELECT avg(n) FROM f g WHERE g.a = d.a)",
+        "f",
+    )
+    red = {"__st_found_1_1_d.a", "__st_found_1_2_d.a"}
+    assert asked(program) == {
+        "__st_found_1_1_d": [{"a": {"__st_changes_f.a"}}],
+        "__st_found_1_2_d": [{"a": {"__st_changes_f.a"}}],
+        "__st_old_2_1_f": [{"a": {"__st_found_1_2_d.a"}}],
+        "__st_old_2_2_f": [{"a": red}],
+        "__st_found_2_2_f": [{"a": red}],
+    }
+
+
+def test_rows_of_a_semi_join_are_found_by_their_matches():
+    sql = f"SELECT f.id, x.m FROM f LEFT SEMI JOIN d ON {RED} JOIN (SELECT a, max(n) AS m FROM f GROUP BY a) x"
+    program = found(f"{sql} ON f.a = x.a", "f")
+    by = asked(program)
+    assert [{"a": {"__st_found_1_1_d.a"}}] in by.values() or [
+        {"a": {"__st_old_1_1_d.a"}}
+    ] in by.values()
+    for kept in ("ANTI", "OUTER"):
+        program = found(f"{sql} ON f.a = x.a".replace("SEMI", kept), "f")
+        lefts = [one for one in asked(program).values() if {"a": {"__st_old_1_1_d.a"}} in one]
+        assert not lefts, kept
+
+
 def test_scans_of_one_table_under_other_conditions_are_other_lookups():
     program = found(
         "SELECT f.id, p.s AS p, q.s AS q FROM f JOIN d p ON f.a = p.a AND p.s = 'x' "

@@ -21,6 +21,7 @@ ROWS = pa.table(
         "c": pa.array([Decimal("-0.05"), Decimal("0.05"), Decimal("0.06"), None, Decimal("9.99")]),
         "d": pa.array([date(1582, 10, 4), date(2024, 2, 29), date(2024, 3, 1), None, date.max]),
         "s": pa.array(["", "a", "Z", None, "é"], pa.string()),
+        "t": pa.array(["ab", "a\né", None, "ab.c", "xab"], pa.string()),
     }
 )
 
@@ -38,6 +39,9 @@ ROWS = pa.table(
         ("d", "in", "date", ["2024-03-01", "9999-12-31"], [2, 4]),
         ("s", ">", "text", ["Z"], [1, 4]),
         ("s", "in", "text", ["", "é"], [0, 4]),
+        ("t", "starts", "text", ["ab"], [0, 3]),
+        ("t", "ends", "text", ["\né"], [1]),
+        ("t", "contains", "text", ["b."], [3]),
     ],
 )
 def test_rows_that_meet_a_condition_are_kept(

@@ -16,6 +16,7 @@ from functools import reduce
 
 from streamtables.compiler.algebra.aggregate import Aggregate
 from streamtables.compiler.algebra.filter import Filter
+from streamtables.compiler.algebra.found_scan import found_scan
 from streamtables.compiler.algebra.generate import Generate
 from streamtables.compiler.algebra.inner_join import InnerJoin
 from streamtables.compiler.algebra.keyed import Keyed
@@ -38,6 +39,17 @@ class HeldColumn:
     table: str
     relation: str
     column: str
+
+    @property
+    def turn(self) -> int:
+        """The turn of lookups in which it is found; 0 for what is there from the start."""
+        return turn_of(self.relation)
+
+
+def turn_of(relation: str) -> int:
+    """Return the turn in which a relation is found; 0 for one that is there from the start."""
+    head, _, numbers = relation.partition("_")
+    return int(numbers.partition("_")[0]) if head in ("found", "old") else 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ def values_of(node: Node, name: str) -> Values | None:
                 return None
             return _united(values_of(item, name) for item in node.inputs)
         case Restrict():
-            return _of_keys(node, name) or values_of(node.input, name)
+            return _of_restricted(node, name)
         case Touched() | Generate():
             return values_of(node.input, name) if name in node.input.names else None
         case Aggregate():
@@ -130,6 +142,21 @@ def _united(parts: Iterable[Values | None]) -> Values | None:
     if any(part is None for part in found):
         return None
     return reduce(Values.__or__, (part for part in found if part is not None), Values())
+
+
+def _of_restricted(node: Restrict, name: str) -> Values | None:
+    """Return the values of the keys, or of rows that were found by less than these."""
+    keys = _of_keys(node, name)
+    scan = found_scan(node.input, name)
+    if keys is not None and (scan is None or not _leaves_some_out(scan[0], keys)):
+        return keys
+    return values_of(node.input, name)
+
+
+def _leaves_some_out(scan: Scan, keys: Values) -> bool:
+    """Whether rows were found by conditions too, or by rows that were found by the keys."""
+    turn = max((held.turn for held in keys.columns), default=0)
+    return bool(scan.conditions) or turn_of(scan.found) > turn + 1
 
 
 def _of_keys(node: Restrict, name: str) -> Values | None:

@@ -1,6 +1,7 @@
 """Conditions so plain that whoever fetches rows can judge them as Spark does.
 
     column ⋄ constant        with ⋄ one of = < <= > >= and IN
+    column LIKE 'text%'      also '%text' and '%text%', of text alone
 
 Only types count whose order is that of their bytes or digits everywhere: whole numbers, short
 decimals, dates, and text that is compared by its bytes.  What is not of this form is no condition
@@ -28,7 +29,7 @@ from streamtables.compiler.types import (
     normal_type,
 )
 
-Comparison = Literal["=", "<", "<=", ">", ">=", "in"]
+Comparison = Literal["=", "<", "<=", ">", ">=", "in", "starts", "ends", "contains"]
 ConstantKind = Literal["number", "date", "text"]
 
 _COMPARISONS: dict[type[exp.Expr], tuple[Comparison, Comparison]] = {
@@ -44,6 +45,14 @@ _EXACT_DIGITS = 18
 _NUMBER = re.compile(r"\d{1,18}(\.\d{1,9})?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ESCAPES = frozenset("\\'\"")
+_PATTERN = re.compile(r"(%?)([^%_]+)(%?)")
+"""A text with anything before it, behind it, or both."""
+_PATTERNS: dict[tuple[bool, bool], Comparison] = {
+    (False, False): "=",
+    (False, True): "starts",
+    (True, False): "ends",
+    (True, True): "contains",
+}
 _MONTHS = {"MONTH": 1, "YEAR": 12}
 _DAYS = {"DAY": 1, "WEEK": 7}
 
@@ -86,12 +95,26 @@ def _plain(part: exp.Expr, type_of: Callable[[str], SqlType]) -> list[PlainCondi
     if isinstance(part, exp.In):
         # A subquery, or a field that is unnested, has no list of expressions.
         return _compared(part.this, "in", tuple(part.expressions), type_of)
+    if isinstance(part, exp.Like):
+        return _like(part, type_of)
     if type(part) not in _COMPARISONS:
         return []
     straight, turned = _COMPARISONS[type(part)]
     if isinstance(part.this, exp.Column):
         return _compared(part.this, straight, (part.expression,), type_of)
     return _compared(part.expression, turned, (part.this,), type_of)
+
+
+def _like(part: exp.Like, type_of: Callable[[str], SqlType]) -> list[PlainCondition]:
+    text = None if part.args.get("negate") else _text(part.expression)
+    found = None if text is None else _PATTERN.fullmatch(text)
+    if found is None:
+        return []
+    before, constant, behind = found.groups()
+    comparison = _PATTERNS[bool(before), bool(behind)]
+    of_text = _compared(part.this, comparison, (exp.Literal.string(constant),), type_of)
+    # LIKE makes text of what is none.
+    return [item for item in of_text if item.kind == "text"]
 
 
 def _compared(

@@ -43,8 +43,8 @@ from streamtables.compiler.backend.duckdb import spark_to_duckdb
 from streamtables.compiler.backend.operators import render
 from streamtables.compiler.backend.select import name
 from streamtables.compiler.frontend.dialect import VerbatimSpark
-from streamtables.compiler.rewrites.look_up_rows import RowsWanted
 from streamtables.compiler.rewrites.rebuild import in_order
+from streamtables.compiler.rewrites.wanted_rows import RowsWanted
 
 Dialect = Literal["spark", "duckdb"]
 TableNaming = Callable[[str, str], exp.Table]

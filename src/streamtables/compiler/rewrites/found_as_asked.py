@@ -22,8 +22,8 @@ from streamtables.compiler.algebra import (
     UnionAll,
 )
 from streamtables.compiler.algebra.held_values import Values, has_every_value, values_of
-from streamtables.compiler.rewrites.look_up_rows import LookupBook
 from streamtables.compiler.rewrites.rebuild import rebuild
+from streamtables.compiler.rewrites.wanted_rows import LookupBook
 
 
 def found_as_asked(root: Node, book: LookupBook) -> Node:
@@ -47,7 +47,7 @@ def _has_only(node: Node, column: str, values: Values, book: LookupBook) -> bool
     match node:
         case Scan() if node.found:
             [source] = [field.source for field in node.fields if field.name == column]
-            return book.wanted(node) == (((source, values),),)
+            return book.finds_only((node.table, node.found), source, values)
         case Project():
             [passes] = [item.passes for item in node.projections if item.name == column]
             return passes is not None and _has_only(node.input, passes, values, book)
