@@ -31,8 +31,10 @@ from tests.support.laws import check_history_again, check_laws, check_valid, tri
 from tests.support.queries import random_query
 
 PROCESSES = 2
-CHUNK = 20
-PROGRESS = 100
+CHUNK = 5
+"""How many seeds a process takes at a time."""
+PROGRESS = 60
+"""After how many seconds the counts so far are shown."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def run(
     minutes: float = 0,
 ) -> int:
     """Try a range in several processes, print the counts, return the number of failures."""
-    started = time.monotonic()
+    started = shown = time.monotonic()
     tally = Tally()
     starts = range(first, last, CHUNK)
     ends = [min(start + CHUNK, last) for start in starts]
@@ -111,7 +113,8 @@ def run(
                 tally.add(outcome)
                 if outcome.failed:
                     print(outcome.report(), flush=True)
-            if tally.tried % PROGRESS == 0:
+            if time.monotonic() - shown > PROGRESS:
+                shown = time.monotonic()
                 print(f"{tally.tried} seeds, {tally.cases} cases tried", flush=True)
             if minutes and time.monotonic() - started > 60 * minutes:
                 pool.shutdown(wait=False, cancel_futures=True)
