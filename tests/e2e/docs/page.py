@@ -188,6 +188,8 @@ def opened(
     """Give a page that is ready to run, in its folder."""
     for variable in ("STREAMTABLES_WAREHOUSE", "STREAMTABLES_CATALOG", "STREAMTABLES_ENV"):
         patch.delenv(variable, raising=False)
+    # A Spark that begins now outlives the page, and must not begin in its folder.
+    spark.get()
     before = os.getcwd()
     patch.chdir(folder)
     patch.setattr(tempfile, "tempdir", str(folder))
