@@ -2,6 +2,8 @@
 
 docs/settings.md   from the table in `settings.py`
 docs/cli.md        from the commands' own help
+docs/python.md     from signatures, docstrings and types of the interface
+docs/http.md       from the description that the JSON API gives of itself
 docs/metrics.md    from the declarations in `observe/declared.py`
 docs/faults.md     from the marks of the tests that cause them
 docs/performance.md and its pictures, from the kept results of benchmarks
@@ -79,6 +81,20 @@ def _command_helps() -> Iterator[tuple[str, str]]:
         pending[:0] = [(f"{path} {name}", child) for name, child in children.items()]
 
 
+def python_page() -> str:
+    """Return the page of the Python interface."""
+    from scripts.python_reference import python_page
+
+    return python_page(NOTICE)
+
+
+def http_page() -> str:
+    """Return the page of the JSON API."""
+    from scripts.http_reference import http_page
+
+    return http_page(NOTICE)
+
+
 def metrics_page() -> str:
     """Return the page of all metrics."""
     from streamtables.observe.declared import METRICS
@@ -116,6 +132,8 @@ def performance_pages() -> dict[str, str]:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/settings.md": settings_page,
     "docs/cli.md": cli_page,
+    "docs/python.md": python_page,
+    "docs/http.md": http_page,
     "docs/metrics.md": metrics_page,
     "docs/faults.md": faults_page,
 }

@@ -77,7 +77,9 @@ class Publishing:
         table = self._catalog.stream_table(name)
         if table.is_internal:
             raise ConfigError(f'"{name}" is internal, and is not published')
-        chosen = check_name(publication if publication is not None else table.name)
+        chosen = check_name(
+            publication if publication is not None else table.name, kind="a publication"
+        )
         made = Publication(new_id(), chosen, table.name, self._around.clock())
         return self._catalog.add_publication(made)
 
@@ -99,7 +101,7 @@ class Publishing:
         `"start"` begins with a snapshot, `"now"` after the present version, a number after that
         version.  With `to` the changes are pushed; a PostgreSQL table always begins at the start.
         """
-        check_name(subscriber)
+        check_name(subscriber, kind="a subscriber")
         sink, options = checked_target(to)
         expire = parse_duration(expire_after, "expire_after") if expire_after is not None else None
         wanted = from_version if from_version is not None else _usual_start(sink)

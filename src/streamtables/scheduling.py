@@ -188,7 +188,7 @@ class Scheduling:
         With `until`, tables that read any of them also wait until what they read is complete up to
         that moment.
         """
-        check_name(name)
+        check_name(name, kind="a watermark group")
         found = tuple(dict.fromkeys(self._catalog.source(source).id for source in sources))
         if len(found) < 2:
             raise ConfigError(

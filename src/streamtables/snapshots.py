@@ -26,7 +26,7 @@ class Snapshotting:
 
         Their files of that moment stay until the label is dropped.
         """
-        check_name(label)
+        check_name(label, kind="a snapshot")
         listed = [names] if isinstance(names, str) else list(dict.fromkeys(names))
         if not listed:
             raise ConfigError("a snapshot needs at least one table")

@@ -10,6 +10,7 @@ import pytest
 
 from streamtables.api import StreamTables
 from streamtables.cli import main
+from tests.e2e.docs.blocks import all_blocks
 from tests.support.settings import settings_with
 from tests.support.shop import open_shop
 
@@ -76,3 +77,15 @@ def test_the_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["explain", "wide", "-w", warehouse, "--svg", str(picture), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["table"] == "wide"
     assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_explanation_on_the_page_is_the_one_that_is_given(tmp_path: Path):
+    blocks = [item for item in all_blocks() if item.page == "docs/explain.md"]
+    [query] = [item.text for item in blocks if item.language == "sql"]
+    [shown] = [item.text for item in blocks if item.language == "text"]
+    with StreamTables(tmp_path / "warehouse") as db:
+        open_shop(db, tmp_path)
+        db.create("sales", query)
+        given = db.explain("sales").text.splitlines()
+    head = shown[: shown.index("\nlast refresh\n")].splitlines()
+    assert given[: len(head)] == head

@@ -25,14 +25,14 @@ _NAMED = 8
 """So many names are shown to somebody who asked for none of them."""
 
 
-def check_name(name: str, *, internal: bool = False) -> str:
-    """Return `name` when it may name a source or stream table, else raise.
+def check_name(name: str, *, kind: str = "a source or stream table", internal: bool = False) -> str:
+    """Return `name` when it may name something of this kind, else raise.
 
     Internal tables, which the engine names itself, may use the reserved prefix.
     """
     if fault := _fault(name, internal=internal):
         raise NameNotAllowedError(
-            f'"{name}" cannot be the name of a source or stream table',
+            f'"{name}" cannot be the name of {kind}',
             detail=fault,
             hint="Use name or namespace.name, of letters, digits and underscores.",
         )

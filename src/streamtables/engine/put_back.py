@@ -18,7 +18,13 @@ def put_back(location: str, head: Version, target: Version, stamp: CommitStamp) 
         HistoryGoneError: files of that version were removed; nothing has been written.
         CommitConflictError: another writer committed first.
     """
-    from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
+    from deltalake import (
+        CommitProperties,
+        DeltaTable,
+        PostCommitHookProperties,
+        Transaction,
+        write_deltalake,
+    )
     from deltalake.exceptions import CommitFailedError, DeltaError
 
     properties = CommitProperties(
@@ -28,9 +34,22 @@ def put_back(location: str, head: Version, target: Version, stamp: CommitStamp) 
     )
     hooks = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
     try:
-        DeltaTable(location, version=head).restore(
-            int(target), commit_properties=properties, post_commithook_properties=hooks
-        )
+        table = DeltaTable(location, version=head)
+        if target == head:
+            # The rows are those of then, and deltalake does not go back to where it is; what they
+            # stand for may be another moment all the same, and rides in a commit without rows.
+            none = pa.schema(table.schema().to_arrow()).empty_table()
+            write_deltalake(
+                table,
+                none,
+                mode="append",
+                commit_properties=properties,
+                post_commithook_properties=hooks,
+            )
+        else:
+            table.restore(
+                int(target), commit_properties=properties, post_commithook_properties=hooks
+            )
     except CommitFailedError as error:
         raise CommitConflictError(
             f'another writer committed first to "{location}"', detail=first_line(error)

@@ -53,6 +53,29 @@ def test_tables_are_put_back_and_go_on_by_changes(db: StreamTables, source: Delt
         assert db.verify(name).equal, name
 
 
+def test_tables_that_stand_where_they_stood_are_put_back_too(
+    db: StreamTables, source: DeltaTableFile
+) -> None:
+    db.snapshot(["n", "high"], label="before")
+    source.append((3, 3))
+    db.refresh_all()
+    # "high" had no row to change: its rows are those of the snapshot, for another moment.
+    done = {item.table: item for item in db.restore_snapshot("before")}
+    assert {item.reason.code for item in done.values()} == {"restored"}
+    both = db.read(["n", "high"])
+    assert {tuple(row) for row in both["n"].collect()} == {(1, 1), (2, 1)}
+    assert both["high"].collect() == []
+    db.restore_snapshot("before")
+    for name in ("n", "high"):
+        assert db.verify(name).equal, name
+    source.append((4, 3))
+    results = {item.table: item for item in db.refresh_all()}
+    assert {item.mode for item in results.values()} == {"differential"}
+    assert rows(db, "high") == {(3,)}
+    for name in ("n", "high"):
+        assert db.verify(name).equal, name
+
+
 def test_one_table_alone_and_an_epoch(db: StreamTables, source: DeltaTableFile) -> None:
     epoch = db.epoch()
     source.append((3, 2))

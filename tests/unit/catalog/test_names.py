@@ -51,3 +51,8 @@ def test_nothing_close_means_no_hint():
         "There are: t0, t1, t2, t3, t4, t5, t6, t7 and others."
     )
     assert not_found("source", "ORDER", ["Orders"]).hint == 'Did you mean "Orders"?'
+
+
+def test_a_refusal_says_what_was_to_be_named():
+    with pytest.raises(NameNotAllowedError, match="the name of a snapshot"):
+        check_name("before-migration", kind="a snapshot")

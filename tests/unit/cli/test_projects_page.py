@@ -1,31 +1,17 @@
-"""The page about projects: its commands are understood, and its files make a project that plans."""
+"""The files of the page about projects make a project that plans."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import pytest
-
 from streamtables.api import StreamTables
 from streamtables.project.definitions import load_definitions
 from streamtables.project_file import project_in
 from tests.support.delta_tables import DeltaTableFile
-from tests.unit.cli.test_operations_page import parsed
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "projects.md").read_text(encoding="utf-8")
-LINES = [
-    line
-    for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-    for line in block.splitlines()
-]
 BLOCKS = re.findall(r"^```(toml|sql|python)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("line", sorted(set(LINES)))
-def test_a_command_line_is_understood(line: str):
-    words = line.replace(" --env prod", "")
-    parsed(words)
 
 
 def files() -> dict[str, str]:
@@ -75,4 +61,3 @@ def test_every_action_and_verdict_is_explained():
         assert f"| `{word}` |" in PAGE
     for word in ("incremental", "full", "view", "unchecked", "refused"):
         assert f"| `{word}` |" in PAGE
-    assert len(LINES) >= 12
