@@ -76,7 +76,7 @@ class MaintainedTable:
         if parts:
             self._check_parts(programs)
         if way[1]:
-            self._check_found(programs, replace(programs, found=True))
+            self._check_found(programs, _over_found_rows(programs))
         stored: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
         for row in self.rows:
             stored.setdefault(_key(row), []).append(row)
@@ -221,7 +221,7 @@ class MaintainedTable:
             self.database.replace_rows(LOST, lost)
         rows = self._run(programs.lost_groups)
         assert len(rows) == len(lost), f"{rows} are not the rows of {lost}"
-        program = replace(programs, found=True).lost_groups
+        program = _over_found_rows(programs).lost_groups
         if shown and program.lookups:
             for lookup in program.lookups:
                 self.database.make(lookup.view, _lookup_text(lookup))
@@ -348,6 +348,12 @@ def _programs(plan: Plan, changed: frozenset[str], way: Way) -> ChangedTables:
     return plan.maintenance.restricted_to(
         changed, small=small, before=before, scans_at_most=scans_at_most
     )
+
+
+@lru_cache(maxsize=64)
+def _over_found_rows(programs: ChangedTables) -> ChangedTables:
+    """Return the programs that read rows which were looked up."""
+    return replace(programs, found=True)
 
 
 def _netted(rows: Iterable[Sequence[Any]], *, signed: bool) -> Counter[tuple[Any, ...]]:
