@@ -62,10 +62,10 @@ def test_the_overview_counts_tables_by_condition(client: TestClient, shop: WebWa
     for status in shop.db.status():
         expected[condition_of(status, lags[status.name])] += 1
     page = client.get("/").text
-    tiles = re.findall(r'<span class="count">(\d+)</span><span class="word">([\w-]+)</span>', page)
-    assert {word: int(count) for count, word in tiles} == expected
+    tiles = re.findall(r'data-of="([\w-]+)"><span class="count" data-fact="tables">(\d+)<', page)
+    assert {word: int(count) for word, count in tiles} == expected
     assert set(expected.values()) > {0}
-    assert "2 of 9 tables need a person." in page
+    assert "2 of 9 tables need a person, 1 more is later than promised." in page
 
 
 def test_each_row_of_the_overview_is_what_status_says(client: TestClient, shop: WebWarehouse):
@@ -84,6 +84,9 @@ def test_the_overview_says_what_needs_a_person_and_the_remedy(client: TestClient
     assert "finance.totals failed Spark cannot add the values: the sum overflows" in text
     assert "(ST-1407)" in text
     assert "drafts.notes paused the notes are being cleaned up" in text
+    assert "Resume it when the reason is over." in text
+    assert "finance.promised late its lag is " in text
+    assert "Nobody refreshes it: its schedule is manual." in text
     assert "kept by full refreshes: the query cannot be maintained incrementally" in text
     assert "Use mode 'full', or take this part out of the query." in text
 
@@ -97,8 +100,11 @@ def test_the_overview_counts_refreshes_of_the_last_hour(client: TestClient, shop
 def test_the_page_of_a_table_shows_what_the_api_says(client: TestClient, shop: WebWarehouse):
     page = client.get("/tables/sales.revenue").text
     status = next(s for s in shop.db.status() if s.name == "sales.revenue")
-    facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page))
-    assert facts == {"rows": f"{status.rows}", "version": f"{status.version}", "lag": "0 s"}
+    facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page.partition("<h2>Definition")[0]))
+    assert facts["rows"] == f"{status.rows}"
+    assert facts["version"] == f"{status.version}"
+    assert facts["lag"] == "0 s"
+    assert facts["option"] == "5 minutes"
     history = shop.db.history("sales.revenue", 25)
     assert re.findall(r'data-refresh="([\w-]+)"', page) == [record.id for record in history]
     text = text_of(page)
@@ -168,12 +174,13 @@ def test_sources_and_workers_show_what_the_api_says(client: TestClient, shop: We
     page = client.get("/workers").text
     facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page))
     summary, scheduler = shop.db.cluster_worker_summary(), shop.db.scheduler_diagnostics()
-    assert facts == {
+    expected = {
         "slots": str(summary["slots"]),
         "running": str(summary["running"]),
         "queued": str(summary["parallel_queue_depth"]),
         "generation": str(scheduler["generation"]),
     }
+    assert {name: facts[name] for name in expected} == expected
 
 
 def test_a_closed_gate_and_a_pause_of_everything_are_on_the_pages(
@@ -237,7 +244,7 @@ def test_many_refused_tables_are_not_all_compiled(
         return explain(name)
 
     monkeypatch.setattr(own_shop.db, "explain", counted)
-    monkeypatch.setattr("streamtables.web.pages.overview._EXPLAINED_AT_MOST", 1)
+    monkeypatch.setattr("streamtables.web.attention._EXPLAINED_AT_MOST", 1)
     own_shop.db.create("also", "SELECT id, uuid() AS u FROM customers")
     own_shop.fill("also", pa.table({"id": [1]}), reason_code="not-incremental",
                   reason_text='"uuid" may give another answer each time')  # fmt: skip
