@@ -45,7 +45,8 @@ def project_files() -> Iterator[Path]:
         folders[:] = sorted(
             name for name in folders if name not in skipped and (name == ".ci" or name[0] != ".")
         )
-        yield from (Path(folder, name) for name in sorted(names))
+        # In a second worktree `.git` is a file, which says where the first one is.
+        yield from (Path(folder, name) for name in sorted(names) if name != ".git")
 
 
 def text_of(path: Path) -> str:
