@@ -39,6 +39,8 @@ class Board:
 
     lines: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+    left_out: int = 0
+    """How many tables have no line, because fewer were asked for."""
 
 
 def board(
@@ -49,7 +51,8 @@ def board(
     """Return what is shown of some tables, and of the scheduler where it is given."""
     health = health_line(tables)
     lines = (health,) if scheduler is None else (health, work_line(scheduler))
-    return Board(lines, tuple(map(_row, tables[:limit])))
+    rows = tuple(map(_row, tables[:limit]))
+    return Board(lines, rows, len(tables) - len(rows))
 
 
 def health_line(tables: Sequence[TableStatus]) -> str:
@@ -119,7 +122,7 @@ def drawn(shown: Board, width: int, height: int) -> RenderableType:
     def fitted(count: int) -> Group:
         rows = [[row[place] for place in places] for row in shown.rows[:count]]
         table = rich_table(columns, rows, one_line=[_is_well(row) for row in shown.rows[:count]])
-        left = len(shown.rows) - count
+        left = shown.left_out + len(shown.rows) - count
         more = [Text(f"and {left:,} more", style="dim")] if left else []
         return Group(*texts, table, *more)
 
@@ -182,4 +185,4 @@ def _looked(look: Callable[[], Board], last: Board) -> Board:
     try:
         return look()
     except TransientError as error:
-        return Board((f"not answered: {error.message}", *last.lines[1:]), last.rows)
+        return Board((f"not answered: {error.message}", *last.lines[1:]), last.rows, last.left_out)

@@ -46,8 +46,9 @@ def condition_of(status: TableStatus, lag: TableLag) -> Word:
         return "unfilled"
     if lag.judgement != "ok":
         return lag.judgement
-    behind = lag.standing == "behind" or status.state == "needs-rebuild"
-    return "behind" if behind else "fresh"
+    # One that was put off waits for what it reads, of which nobody knows how it is.
+    waits = lag.last_outcome == "deferred" or status.state == "needs-rebuild"
+    return "behind" if waits or lag.standing == "behind" else "fresh"
 
 
 def table_rows(facts: Facts) -> list[Row]:

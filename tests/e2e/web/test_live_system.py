@@ -22,7 +22,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, expect
 
-from streamtables.demo.postgres_server import running_server
+from streamtables.demo.postgres_server import PostgresServer, running_server
 from streamtables.observe.declared import METRICS
 from tests.e2e.web import page_facts
 from tests.e2e.web.conftest import Watched
@@ -69,7 +69,7 @@ class Live:
 
     url: str
     token: str
-    postgres: str
+    server: PostgresServer
     visits: DeltaTableFile
     managers: DeltaTableFile
     numbers: Iterator[int]
@@ -87,7 +87,7 @@ class Live:
     def write(self) -> None:
         """Change both kinds of sources."""
         number = next(self.numbers)
-        with psycopg.connect(self.postgres) as connection:
+        with psycopg.connect(self.server.url) as connection:
             connection.execute(
                 "INSERT INTO orders VALUES (%s, %s, %s)",
                 (1_000 + number, number % 60, f"region {number % 7}"),
@@ -147,7 +147,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
             )
         try:
             url, token = _told(process, folder / "log")
-            yield Live(url, token, server.url, visits, managers, count())
+            yield Live(url, token, server, visits, managers, count())
         finally:
             process.terminate()
             assert process.wait(120) == 0, (folder / "log").read_text()[-2_000:]
@@ -242,8 +242,9 @@ def test_every_declared_metric_is_in_the_scrape_of_the_running_system(live: Live
     with suppress(AssertionError):
         wait_for(lambda: not missing(), "every metric", 60)
     assert missing() == []
+    well = len(QUERIES) + len(BESIDE) - 2
+    wait_for(lambda: live.metrics()["tables{state=active}"] == well, "rebuilt")
     found = live.metrics()
-    assert found["tables{state=active}"] == len(QUERIES) + len(BESIDE) - 2
     assert found["tables{state=paused}"] == found["tables{state=suspended}"] == 1
     assert found["wal_fallback{reason=blocked,source=notes}"] == 1
     assert found["full_fallbacks_total{reason=rebuild,stream_table=ops.managers}"] == 1
@@ -259,3 +260,23 @@ def test_verify_in_the_page_compares_the_table_with_its_query(live: Live, watche
     expect(page.locator("#unlock")).to_be_hidden()
     verify()
     expect(page.locator("[data-live=jobs]")).to_contain_text("Equal to its query", timeout=60_000)
+
+
+def test_a_server_that_is_down_is_one_need_with_all_its_tables(
+    live: Live, watched: Watched, pictures: Path
+):
+    wait_for(live.is_quiet, "quiet")
+    page = watched.open("/")
+    expect(page.locator(".need", has_text="failed")).to_have_count(0)
+    live.server.stop()
+    try:
+        down = page.locator(".need", has_text="failed")
+        expect(down.first).to_contain_text("PostgreSQL", timeout=60_000)
+        expect(down).to_have_count(1)
+        expect(down.locator("[data-fact=more]")).to_have_count(1)
+        page.screenshot(path=pictures / "live-server-down-light-1280.png", full_page=True)
+        expect(page.locator("h1")).to_contain_text("need a person")
+    finally:
+        live.server.start()
+    wait_for(live.is_quiet, "quiet")
+    expect(page.locator(".need", has_text="failed")).to_have_count(0, timeout=60_000)

@@ -76,11 +76,12 @@ def test_a_narrow_terminal_shows_each_table_on_one_line_and_what_stands_still_wh
 
 
 def test_what_has_no_room_below_is_counted():
-    text = shown(board(many(200), LED), width=80, height=24)
-    lines = text.splitlines()
-    assert len(lines) == 23
-    listed = sum(".orders" in line for line in lines)
-    assert lines[-1].strip() == f"and {200 - listed} more"
+    for limit in (None, 30):
+        text = shown(board(many(200), LED, limit), width=80, height=24)
+        lines = text.splitlines()
+        assert len(lines) == 23
+        listed = sum(".orders" in line for line in lines)
+        assert lines[-1].strip() == f"and {200 - listed} more"
 
 
 def test_a_wide_terminal_shows_every_column():
