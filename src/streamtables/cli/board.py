@@ -97,7 +97,7 @@ def state_text(table: TableStatus) -> str:
 def lag_text(table: TableStatus) -> str:
     """Return how far behind a table is, for a person."""
     if not table.changes_pending:
-        return "current"
+        return "current" if table.lag_seconds is not None else "unknown"
     if table.lag_seconds is None:
         return "behind"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):

@@ -111,17 +111,20 @@ def _need(status: TableStatus, lag: TableLag, word: Word, *, led: bool) -> Need:
             remedy, action = "Resume it when the reason is over.", _resume(status.name)
         case _, "failed" if lag.standing == "source-unreadable":
             what, remedy = "a source of it cannot be read", "See that the source's table is there."
+        case _, "failed" if led and _waits_for_leader(status):
+            remedy = f"See to the cause{_code(lag)}; it is tried again by itself."
         case _, "failed":
-            code = f" ({lag.last_error_code})" if lag.last_error_code else ""
-            remedy = (
-                f"Its page shows the refresh that failed{code}; remove the cause, then refresh it."
-            )
+            remedy = f"See to the cause{_code(lag)}, then refresh it."
             action = _refresh(status.name)
         case _:
             than = "longer than promised" if word == "late" else "past its target"
             what = f"its lag is {seconds(lag.lag_seconds)}, {than}"
             remedy, action = _when_late(status, led=led)
     return Need((status.name,), word, word, what, remedy, action)
+
+
+def _code(lag: TableLag) -> str:
+    return f" ({lag.last_error_code})" if lag.last_error_code else ""
 
 
 def _when_late(status: TableStatus, *, led: bool) -> tuple[str, Action | None]:

@@ -94,7 +94,7 @@ def test_a_table_whose_refresh_failed_is_failing_and_comes_first():
     down = "cannot connect to PostgreSQL"
     tables = [
         TableStatus("a", lag_seconds=9.0),
-        TableStatus("b", last_outcome="failed", last_reason=down),
+        TableStatus("b", last_outcome="failed", last_reason=down, lag_seconds=None),
     ]
     assert [table.name for table in worst_first(tables)] == ["b", "a"]
     text = shown(board(worst_first(tables), LED))
@@ -115,6 +115,7 @@ def test_all_well_is_one_word():
     ("pending", "seconds", "text"),
     [
         (False, 0.0, "current"),
+        (False, None, "unknown"),
         (True, None, "behind"),
         (True, 4.0, "4.0 s"),
         (True, 7_200.0, "2.0 h"),

@@ -87,6 +87,17 @@ def test_what_was_recomputed_is_told_on_the_overview_and_with_its_reason_on_its_
     assert "sales.revenue recomputed" not in " ".join(needs_of(own_client))
 
 
+def test_what_is_tried_again_by_itself_asks_for_the_cause_alone(
+    own_client: TestClient, own_shop: WebWarehouse
+):
+    [row] = [row for row in needs_of(own_client) if row.startswith("finance.totals")]
+    assert row.endswith("See to the cause (ST-1407); it is tried again by itself.")
+    own_shop.db.alter("finance.totals", schedule="manual")
+    shared(own_client).facts.forget()
+    [row] = [row for row in needs_of(own_client) if row.startswith("finance.totals")]
+    assert row.endswith("See to the cause (ST-1407), then refresh it. Refresh")
+
+
 def test_one_cause_of_many_tables_is_one_row():
     down = [
         Need((f"t{n}",), "failed", "failed", "the server is away", "See to it.") for n in range(5)
@@ -98,7 +109,7 @@ def test_one_cause_of_many_tables_is_one_row():
 
 def test_a_remedy_that_is_a_request_is_a_button(client: TestClient):
     page = client.get("/").text
-    assert 'data-post="/api/refresh/finance.totals"' in page
+    assert 'data-post="/api/refresh/finance.promised"' in page
     resume = 'data-post="/api/resume" data-body="{&#34;name&#34;: &#34;people.customers&#34;}"'
     assert resume in page
 
