@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,9 +12,9 @@ from starlette.testclient import TestClient
 
 from streamtables.errors import UnknownNameError
 from streamtables.web.conditions import WORDS, condition_of
-from streamtables.web.rendering import PAGES, seconds
+from streamtables.web.rendering import PAGES, render, seconds
 from tests.support.web_warehouse import WebWarehouse
-from tests.unit.web.conftest import shared
+from tests.unit.web.conftest import TOKEN, shared
 
 ADDRESSES = [address for address, _ in PAGES] + [
     "/tables/sales.revenue",
@@ -231,6 +232,29 @@ def test_a_table_that_is_newer_than_what_is_kept_has_its_page(
     own_shop.db.create("newer", "SELECT id FROM orders")
     facts.__dict__.update(status=lambda: kept[0], lags=lambda: kept[1])
     assert "newer" in text_of(own_client.get("/tables/newer").text)
+
+
+def test_many_readers_of_the_overview_have_it_drawn_once(
+    own_client: TestClient, own_shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch
+):
+    drawn: list[str] = []
+
+    def counted(template: str, *given: Any, **values: Any) -> str:
+        drawn.append(template)
+        return render(template, *given, **values)
+
+    monkeypatch.setattr("streamtables.web.pages.overview.render", counted)
+    facts = shared(own_client).facts
+    facts.forget()
+    facts.clock = lambda: 0.0
+    assert len({own_client.get("/").text for _ in range(5)}) == 1
+    assert drawn == ["overview.html"]
+    # Whoever may change something has a page of its own, and so has whoever searches.
+    own_client.post("/api/log_in", json={"token": TOKEN}, headers={"Origin": "http://localhost"})
+    assert 'data-unlocked="yes"' in own_client.get("/").text
+    assert 'data-unlocked="yes"' in own_client.get("/?q=sales").text
+    own_client.cookies.clear()
+    assert 'data-unlocked="no"' in own_client.get("/").text
 
 
 def test_many_refused_tables_are_not_all_compiled(

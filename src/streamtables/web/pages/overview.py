@@ -22,6 +22,7 @@ routes = APIRouter(include_in_schema=False)
 MINUTES = 60
 LISTED_AT_MOST = 200
 _NEEDED_AT_MOST = 50
+_DRAWN_SECONDS = 1.0
 _LAGS = "The longest lag of all tables over the last hour"
 _OUTCOMES = {"applied": "applied", "no-change": "no-change", "failed": "failed"}
 
@@ -29,6 +30,15 @@ _OUTCOMES = {"applied": "applied", "no-change": "no-change", "failed": "failed"}
 @routes.get("/", response_class=HTMLResponse)
 def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") -> str:
     """Show the whole warehouse at a glance; `q` lists the tables whose name has it."""
+    shared = shared_of(request)
+    if q:
+        return _drawn(request, q)
+    # What many look at again and again is drawn once for all of them, also beside the scheduler.
+    key = f"overview, {'open' if shared.access.is_open(request) else 'locked'}"
+    return shared.facts.get(key, lambda _: _drawn(request, q), _DRAWN_SECONDS)
+
+
+def _drawn(request: Request, q: str) -> str:
     shared = shared_of(request)
     facts = shared.facts
     rows = table_rows(facts)
