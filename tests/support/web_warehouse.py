@@ -21,6 +21,7 @@ REVENUE = """SELECT c.region, sum(o.amount) AS total, count(*) AS orders
 FROM orders AS o JOIN customers AS c ON o.customer = c.id
 WHERE o.amount > 0 -- refunds are shown elsewhere
 GROUP BY c.region"""
+LEADER = "host:1"
 STEPS = (("pins", 0.004), ("changes", 0.05), ("compute", 0.21), ("commit", 0.06))
 
 
@@ -57,6 +58,16 @@ class WebWarehouse:
         began = record(table, self.base(table), **changes)
         self.db._catalog.finish_refresh(began, None)
         return began
+
+    def lead(self) -> None:
+        """Have a process lead that these tests do not run."""
+        facts = {"slots": 4, "running": 1, "parallel_queue_depth": 2, "worker_pool_size": 4,
+                 "worker_idle_seconds_total": 5_025.5}  # fmt: skip
+        assert self.db._catalog.lead(LEADER, datetime.now(UTC), 86_400.0, facts) is not None
+
+    def lead_no_more(self) -> None:
+        """Have it end."""
+        self.db._catalog.stop_leading(LEADER, datetime.now(UTC))
 
     def base(self, table: StreamTable) -> Frontier:
         """Return the versions of the roots as they are now."""
@@ -122,6 +133,7 @@ def open_web_warehouse(
     _define(db)
     _fill(shop)
     _trouble(shop)
+    shop.lead()
     return shop
 
 

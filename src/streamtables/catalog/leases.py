@@ -49,7 +49,7 @@ class Leases:
         with self._database.reading() as connection:
             row = connection.execute(statement).first()
         if row is None:
-            return self._first_lease(holder, now, seconds)
+            return self._first_lease(holder, now, seconds, facts)
         return Lease(row.holder, row.term, row.expires_at, row.generation, row.facts)
 
     def lease(self) -> Lease | None:
@@ -68,7 +68,9 @@ class Leases:
         with self._database.reading() as connection:
             connection.execute(update(leases).where(this).values(expires_at=past))
 
-    def _first_lease(self, holder: str, now: datetime, seconds: float) -> Lease | None:
+    def _first_lease(
+        self, holder: str, now: datetime, seconds: float, facts: Options | None
+    ) -> Lease | None:
         """Take the lease that nobody has held yet."""
         if self.lease() is not None:
             return None
@@ -81,4 +83,4 @@ class Leases:
             connection.begin_nested(),
         ):
             connection.execute(insert(leases), [row])
-        return self.lead(holder, now, seconds)
+        return self.lead(holder, now, seconds, facts)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from streamtables.cli.plain import to_json
 from streamtables.errors import StreamTablesError
@@ -40,6 +40,7 @@ COLOURS = {
     "different": "bold red",
     "drop": "bold red",
     "failed": "bold red",
+    "failing": "bold red",
     "fault": "bold red",
     "suspended": "bold red",
     "no-change": "dim",
@@ -135,19 +136,31 @@ def _show_rich_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> 
     console().print(rich_table(columns, rows))
 
 
-def rich_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
-    """Return rows as a table for a terminal, words in the colour of their meaning."""
+def rich_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    one_line: Sequence[bool] | None = None,
+) -> Table:
+    """Return rows as a table for a terminal, words in the colour of their meaning.
+
+    With `one_line`, which says it for each row, the last column is cut where others are read whole.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     numeric = _numeric_columns(rows) or [False] * len(columns)
-    for column, right in zip(columns, numeric, strict=True):
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        texts = [cell_text(cell) for cell in row]
-        table.add_row(*(Text(text, style=COLOURS.get(text, "")) for text in texts))
+    for place, (column, right) in enumerate(zip(columns, numeric, strict=True)):
+        whole = one_line is not None and place < len(columns) - 1
+        justify: Literal["left", "right"] = "right" if right else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=whole)
+    for row, cut in zip(rows, one_line or [False] * len(rows), strict=True):
+        cells = [Text(text, style=COLOURS.get(text, "")) for text in map(cell_text, row)]
+        if cut:
+            cells[-1].no_wrap, cells[-1].overflow = True, "ellipsis"
+        table.add_row(*cells)
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from streamtables.cli.board import board, watched
+from streamtables.cli.board import board, state_text, watched
 from streamtables.cli.contract import TableStatus
 from streamtables.cli.invocation import AsJson, Warehouse, opened
 from streamtables.cli.plain import pick
@@ -24,6 +24,7 @@ FIELDS = (
     "rows",
     "version",
     "last_mode",
+    "last_outcome",
     "last_reason",
     "last_refreshed_at",
     "seconds",
@@ -94,7 +95,7 @@ def show_statuses(tables: list[TableStatus]) -> None:
 def _row(table: TableStatus) -> list[object]:
     return [
         table.name,
-        table.state,
+        state_text(table),
         "pending" if table.changes_pending else "none",
         table.mode,
         table.schedule,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from streamtables.cli.board import board, watched
+from streamtables.cli.board import board, state_text, watched
 from streamtables.cli.contract import TableStatus
 from streamtables.cli.invocation import Warehouse, opened
 
@@ -28,5 +28,7 @@ def top(
 
 
 def worst_first(tables: Sequence[TableStatus]) -> list[TableStatus]:
-    """Return tables that stand still first, then by lag, then by name."""
-    return sorted(tables, key=lambda t: (t.state == "active", -(t.lag_seconds or 0.0), t.name))
+    """Return tables that stand still or fail first, then by lag, then by name."""
+    return sorted(
+        tables, key=lambda t: (state_text(t) == "active", -(t.lag_seconds or 0.0), t.name)
+    )

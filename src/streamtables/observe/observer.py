@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FALLBACKS = frozenset({"rebuild", "large-change", "full-was-faster"})
 """Why a table that is kept by changes is recomputed without anybody having asked for it."""
 
+LOCKS = ("key", "table", "exclusive", "exclusive_due_to_parse_error")
+"""What writes are counted by."""
+
 _refreshes = logging.getLogger("streamtables.refresh")
 _events = logging.getLogger("streamtables.events")
 
@@ -67,6 +70,8 @@ class Observer:
             self.counts.add(metric.REFRESHES_UNFINISHED, outcome, by=0)
         for kind in (*KINDS, OTHER):
             self.counts.add(metric.EVENTS, kind, by=0)
+        for mode in LOCKS:
+            self.counts.add(metric.LOCK_MODES, mode, by=0)
         for count in (metric.SINK_SENT, metric.SINK_RETRIES, metric.SINK_DROPPED):
             self.counts.add(count, "webhook", by=0)
 

@@ -54,6 +54,10 @@ class Attendance:
         for found, subscriber in pairs:
             lag = lag_of(subscriber, found.sight.incarnation, found.current)
             counts.set(metric.PUBLICATION_LAG, found.publication.name, subscriber.name, to=lag)
+            if subscriber.sink != "pull":
+                # From 0 on, so that the first push or failure is an increase.
+                for count in (metric.PUSHED_ROWS, metric.PUSH_FAILURES):
+                    counts.add(count, found.publication.name, subscriber.sink, by=0)
             state = next_state(subscriber, lag, self.around.settings.publication_lag_warn, now)
             if state == subscriber.state:
                 continue

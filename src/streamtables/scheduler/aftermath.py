@@ -92,7 +92,8 @@ class Aftermath:
         table = entry.table
         happened = []
         if entry.failures:
-            text = f"it works again after {entry.failures} failed refreshes"
+            refreshes = "refresh" if entry.failures == 1 else "refreshes"
+            text = f"it works again after {entry.failures} failed {refreshes}"
             happened.append(Event(now, "recovered", text, table.id, table.name))
         entry.failures, entry.unexpected = 0, 0
         entry.not_before, entry.let_be = None, None

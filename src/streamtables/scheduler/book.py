@@ -160,6 +160,8 @@ class Book:
             entry = self.entries[key]
             if not self.is_behind(key):
                 self._note_current(key)
+                if entry.is_unsettled and entry.follows_changes and entry.runs_by_itself:
+                    self.following.add(key)
                 continue
             self.behind.add(key)
             entry.behind_since = entry.behind_since or now

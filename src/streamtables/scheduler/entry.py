@@ -59,6 +59,15 @@ class Entry:
         return by_schedule and self.table.state not in STOPPED
 
     @property
+    def is_unsettled(self) -> bool:
+        """Whether its last refresh failed or was put off: it is tried again until one goes well.
+
+        Also where it lacks nothing any more, say because a server is back that has nothing new:
+        else its last refresh would stay a failure until something changes.
+        """
+        return bool(self.failures) or "deferred" in self.said
+
+    @property
     def timing(self) -> Timing:
         """What it depends on when it is due."""
         table = self.table

@@ -57,6 +57,10 @@ class LagReader:
         wanted = Freshness(options.target_lag, options.sla)
         typical = last.seconds if last else 0.0
         failed = last is not None and last.state == "failed"
+        if failed and behind == "current":
+            # Of what is captured only the mirror is looked at here: where nothing could be brought
+            # to it, nobody knows what a table lacks.
+            seconds = None
         return TableLag(
             name=table.name,
             standing=behind,

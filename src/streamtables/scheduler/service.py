@@ -76,7 +76,22 @@ class Scheduler:
             "cost_cache": self._around.costs.counts(),
             "stream_tables": len(book.entries) if book else None,
             "next_start": self._ticker.next_start(),
+            "change_buffers": self._buffers(),
             **self._workers.summary(),
+        }
+
+    def _buffers(self) -> dict[str, dict[str, int]]:
+        """Return for each source the rows that its slowest table lacks; only the leader knows."""
+        book = self._ticker.book if self._loop.leads else None
+        if book is None:
+            return {}
+        gauge = self._ticker.gauge
+        return {
+            source.name: {
+                "rows": gauge.pending.get(source.id, 0),
+                "growth": gauge.growth.get(source.id, 0),
+            }
+            for source in book.watched
         }
 
     def samples(self) -> Iterator[Sample]:

@@ -28,6 +28,8 @@ class TableStatus:
     rows: int | None
     version: int | None
     last_mode: str | None
+    last_outcome: str | None
+    """How the last refresh ended: applied, no-change, failed, deferred, …"""
     last_reason: str | None
     last_refreshed_at: datetime | None
     seconds: float | None
@@ -75,6 +77,7 @@ def _status(
         rows=STORED_ROWS.of(table.location) if standing else None,
         version=int(standing.version) if standing else None,
         last_mode=last.mode if last else None,
+        last_outcome=last.outcome if last else None,
         last_reason=last.reason_text if last else None,
         last_refreshed_at=last.finished_at if last else None,
         seconds=last.seconds if last else None,

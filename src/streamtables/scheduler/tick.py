@@ -137,6 +137,7 @@ class Ticker:
             self.book = Book.of(snapshot, rules, now, self.book)
             if first:
                 self._know_holds(self.book)
+                self._know_failures(self.book, now)
             self.following.forget()
             forget_dropped(self.around.observer, self.book)
             known = self.book.definitions.sources
@@ -149,6 +150,16 @@ class Ticker:
         for key, event in told.items():
             if event.kind == "held" and key in book.entries:
                 book.entries[InputId(key)].hold = Hold("held", event.text)
+
+    def _know_failures(self, book: Book, now: datetime) -> None:
+        """Take over which tables did not go well under the last leader, so that they are tried."""
+        last = self.around.catalog.last_refreshes()
+        for key in last.keys() & book.entries.keys():
+            if last[key].state == "failed":
+                book.entries[key].failures = 1
+            elif last[key].state == "deferred":
+                book.entries[key].said.add("deferred")
+        book.note_changes(last.keys() & book.entries.keys(), now)
 
     def _detect(self, book: Book, now: datetime) -> None:
         """See which sources have moved, and which tables that puts behind.
@@ -188,7 +199,8 @@ class Ticker:
     def _starts(self, book: Book, key: InputId, now: datetime) -> bool:
         """Whether a table that is due is to be refreshed now; why not is noted."""
         entry = book.entries[key]
-        if not book.is_behind(key) and not self._waits_for_time(book, entry):
+        wanted = book.is_behind(key) or entry.is_unsettled
+        if not wanted and not self._waits_for_time(book, entry):
             self._note_hold(entry, None, now)
             entry.look_at = None
             self._note_skip(entry, now)
@@ -273,9 +285,9 @@ class Ticker:
         book.standings.update(round_.standings)
         moved = [table.id for table in round_.tables if table.id in book.entries]
         self.happened += self.promises.at_the_end(book, moved)
-        book.note_changes(moved, now)
         aftermath = Aftermath(self.around, book, started=now)
         self.happened += aftermath.settle({result.table: result for result in results}, moved)
+        book.note_changes(moved, now)
         for key in moved:
             book.schedule(key, now)
         return results

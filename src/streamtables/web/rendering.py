@@ -17,7 +17,7 @@ PAGES = (
     ("/sources", "Sources"),
     ("/workers", "Workers"),
     ("/events", "Events"),
-    ("/sql", "SQL support"),
+    ("/sql", "SQL"),
 )
 
 
@@ -40,11 +40,12 @@ def seconds(value: float | None) -> str:
         return "–"
     if value == 0:
         return "0 s"
-    if value < 1:
+    # What would be rounded up to a full unit is said in that unit.
+    if value < 0.9995:
         return f"{value * 1000:.0f} ms"
-    if value < 60:
+    if value < 59.95:
         return f"{value:.1f} s"
-    whole = int(value)
+    whole = int(value + 0.05)
     for unit, size, small, part in (("min", 60, "s", 1), ("h", 3600, "min", 60)):
         if whole < size * (60 if unit == "min" else 24):
             rest = whole % size // part

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from streamtables.api import StreamTables
 
 DEFAULT_PORT = 8321
+KEPT_OPEN_SECONDS = 60
+"""For how long a connection without a request stays open.
+
+Pages ask again every five seconds, at which uvicorn would close it under the next request.
+"""
 _HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
 
@@ -91,6 +96,7 @@ def _prepared(db: StreamTables, address: Address) -> tuple[uvicorn.Server, socke
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
+        timeout_keep_alive=KEPT_OPEN_SECONDS,
         lifespan="on",
     )
     door = _door(address)

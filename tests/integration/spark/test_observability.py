@@ -36,7 +36,6 @@ NOT_HERE = {
     "wal_poll_rows_total",
     "wal_lag_bytes",
     "wal_fallback",
-    "ivm_lock_mode_total",
     "publication_failures_total",
     "publication_lag_versions",
     "publication_rows_total",

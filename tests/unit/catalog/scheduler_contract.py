@@ -48,6 +48,12 @@ class LeaseContract:
         assert found is not None
         assert found.facts == {"running": 2}
 
+    def test_the_first_lease_of_all_has_its_facts_too(self, catalog: Catalog):
+        taken = catalog.lead("a:1", at(0), 30, {"running": 2})
+        assert taken is not None
+        assert taken.facts == {"running": 2}
+        assert catalog.lease() == taken
+
     def test_a_lease_that_is_given_up_is_free_at_once(self, catalog: Catalog):
         catalog.lead("a:1", at(0), 30)
         catalog.stop_leading("b:2", at(0.1))

@@ -83,6 +83,7 @@ class TableStatus:
     rows: int | None = 12
     version: int | None = 3
     last_mode: str | None = "differential"
+    last_outcome: str | None = "applied"
     last_reason: str | None = "3 of 1000 rows changed"
     last_refreshed_at: datetime | None = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     seconds: float | None = 0.5

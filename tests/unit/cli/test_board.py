@@ -17,9 +17,10 @@ FACTS = {"running": 2, "slots": 4, "parallel_queue_depth": 7}
 LED = {"leader": "host:1", "leader_facts": FACTS}
 
 
-def shown(what: Board) -> str:
+def shown(what: Board, width: int = 120, height: int = 40) -> str:
     stream = io.StringIO()
-    Console(file=stream, width=120, force_terminal=False).print(drawn(what))
+    screen = Console(file=stream, width=width, height=height, force_terminal=False)
+    screen.print(drawn(what, width, height))
     return stream.getvalue()
 
 
@@ -43,6 +44,64 @@ def test_a_board_has_health_workers_and_a_line_for_each_table():
     assert "its fuse has blown" in text
 
 
+def many(count: int) -> list[TableStatus]:
+    return [
+        TableStatus(
+            f"region_{number}.orders",
+            rows=1_250_000 + number,
+            last_reason="a reason that is much longer than there is room for on a narrow screen",
+        )
+        for number in range(count)
+    ]
+
+
+def test_a_narrow_terminal_shows_each_table_on_one_line_and_what_stands_still_whole():
+    fuse = (
+        "its fuse has blown: 1,204,331 changed rows wait, 40 are usual; look at them, then resume"
+    )
+    stopped = TableStatus("shop.customers", state="suspended", reason=fuse)
+    text = shown(board([stopped, *many(12)], LED), width=80, height=24)
+    lines = text.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) < 24
+    assert [name for name in ("mode", "seconds", "rows") if name in lines[3]] == []
+    for table in many(12):
+        [line] = [line for line in lines if table.name in line.split()]
+        assert "a reason that is much longer" in line
+        assert line.rstrip().endswith("…")
+    start = next(number for number, line in enumerate(lines) if "shop.customers" in line)
+    column = lines[3].index("reason")
+    told = " ".join(line[column:].strip() for line in lines[start : start + 4])
+    assert fuse in told
+
+
+def test_what_has_no_room_below_is_counted():
+    for limit in (None, 30):
+        text = shown(board(many(200), LED, limit), width=80, height=24)
+        lines = text.splitlines()
+        assert len(lines) == 23
+        listed = sum(".orders" in line for line in lines)
+        assert lines[-1].strip() == f"and {200 - listed} more"
+
+
+def test_a_wide_terminal_shows_every_column():
+    header = shown(board(many(2), LED), width=160).splitlines()[3]
+    for word in ("table", "state", "behind", "mode", "seconds", "rows", "reason"):
+        assert word in header
+
+
+def test_a_table_whose_refresh_failed_is_failing_and_comes_first():
+    down = "cannot connect to PostgreSQL"
+    tables = [
+        TableStatus("a", lag_seconds=9.0),
+        TableStatus("b", last_outcome="failed", last_reason=down, lag_seconds=None),
+    ]
+    assert [table.name for table in worst_first(tables)] == ["b", "a"]
+    text = shown(board(worst_first(tables), LED))
+    assert text.startswith("1 of 2 tables need someone: 1 active, 1 failing; 0 behind")
+    assert down in text
+
+
 def test_a_lease_that_ran_out_is_nobody():
     assert work_line({"leader": None, "leader_facts": FACTS}).startswith("nobody")
 
@@ -56,6 +115,7 @@ def test_all_well_is_one_word():
     ("pending", "seconds", "text"),
     [
         (False, 0.0, "current"),
+        (False, None, "unknown"),
         (True, None, "behind"),
         (True, 4.0, "4.0 s"),
         (True, 7_200.0, "2.0 h"),

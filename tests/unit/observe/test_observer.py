@@ -29,6 +29,23 @@ def counted(observer: Observer) -> dict[str, float]:
     return {name: value for name, value in scraped(exposition(observer.counts)).items() if value}
 
 
+def test_what_has_few_values_is_there_from_the_start_at_zero():
+    """A counter that first shows up above 0 has not grown to those who compute its increase."""
+    found = scraped(exposition(Observer().counts))
+    for name, values in {
+        "ivm_lock_mode_total{mode=%s}": (
+            "key",
+            "table",
+            "exclusive",
+            "exclusive_due_to_parse_error",
+        ),
+        "verify_total{result=%s}": ("equal", "different"),
+        "refresh_unfinished_total{outcome=%s}": ("superseded", "deferred", "cancelled"),
+        "events_total{kind=%s}": (*KINDS, "other"),
+    }.items():
+        assert [found[name % value] for value in values] == [0] * len(values)
+
+
 def test_refreshes_count_by_mode_rows_by_action_and_failures_by_code():
     observer = Observer()
     observer.refresh_ended("t", ended(rows_inserted=3, rows_deleted=1))

@@ -107,6 +107,10 @@ def test_states_buffers_workers_and_caches_are_told(db: StreamTables) -> None:
     assert found["change_buffer_rows{source=orders}"] == 70
     assert found["change_buffer_growth_rows{source=orders}"] == 20
     assert found["change_buffer_rows{source=customers}"] == 0
+    assert db.scheduler_diagnostics()["change_buffers"] == {
+        "orders": {"rows": 70, "growth": 20},
+        "customers": {"rows": 0, "growth": 0},
+    }
     assert found["cache_hits_total{level=cost}"] == 4
     assert found["cache_hits_total{level=l0}"] == 0
     said = db.scheduler_diagnostics()

@@ -75,6 +75,10 @@ def test_a_webhook_gets_each_change_and_then_nothing(hooked: Shelf, receiver: Re
     assert (body["after"], body["upto"], body["last"]) == (0, 1, True)
     assert body["rows"] == [{"weight": 1, "row": {"id": 3, "note": "c"}}]
     assert hooked.db.push() == []
+    text = hooked.db.metrics_text()
+    assert 'publication_rows_total{publication="p",sink="webhook"} 1.0' in text
+    # From 0 on: the first failure is an increase to those who compute one.
+    assert 'publication_failures_total{publication="p",sink="webhook"} 0.0' in text
 
 
 @pytest.mark.fault(

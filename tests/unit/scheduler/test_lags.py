@@ -76,6 +76,13 @@ def test_a_failure_is_told_with_its_code(shop: WebWarehouse):
     assert lag_of(shop, "sales.large").last_error is None
 
 
+def test_after_a_failure_nobody_knows_that_nothing_is_lacking(shop: WebWarehouse):
+    """Of a captured source the mirror stands still while its server is away."""
+    shop.note("people.sampled", state="failed", error_code="ST-3000", error_text="it is away")
+    failed = lag_of(shop, "people.sampled")
+    assert (failed.standing, failed.lag_seconds) == ("current", None)
+
+
 def test_refreshes_are_counted_by_minute_and_outcome(shop: WebWarehouse):
     found = shop.db.refreshes_per_minute(60)
     expected = Counter(

@@ -19,7 +19,7 @@ from streamtables.engine.describe import describe
 from streamtables.errors import AnotherLeaderError, EnvironmentFaultError, TransientError
 from streamtables.positions import InputId
 from streamtables.refresh.recover import recover
-from streamtables.refresh.results import Refresh
+from streamtables.refresh.results import Reason, Refresh
 from streamtables.refresh.round import Work
 from streamtables.refresh.surroundings import Surroundings
 from streamtables.scheduler.loop import Loop
@@ -220,6 +220,46 @@ def test_a_source_that_cannot_be_read_stops_its_readers_alone(
     loop.tick()
     assert loop.ticker.book is not None
     assert loop.ticker.book.broken == set()
+
+
+@dataclass
+class Recovering(Workers):
+    """Refreshes in earnest the first time; after that there is nothing to be done."""
+
+    asked: int = 0
+
+    def __call__(
+        self, tables: Sequence[InputId], inputs: Mapping[InputId, Collection[InputId]], work: Work
+    ) -> Mapping[InputId, Refresh]:
+        self.asked += 1
+        if self.asked == 1:
+            return super().__call__(tables, inputs, work)
+        nothing = Reason("current", "nothing changed")
+        return {key: Refresh("reads_away", "no-change", "no-change", nothing) for key in tables}
+
+
+@pytest.mark.parametrize("leads", ["the same process", "another process"])
+def test_a_table_that_failed_is_tried_again_though_nothing_changed_meanwhile(
+    around: Surroundings, clock: Clock, tmp_path: Path, leads: str
+) -> None:
+    """Else its last refresh stays a failure, and pages call it failed, until something changes."""
+    away = DeltaTableFile(tmp_path / "away", {"id": "bigint"}, [(1,)])
+    follow(around, add_delta_source(around, away.path))
+    workers = Recovering(around.settings)
+    loop = Loop(Ticker(around, workers))
+    loop.tick()
+    give_back = take_log_away(away.path)
+    assert [result.outcome for result in loop.tick()] == ["failed"]
+    give_back()
+    clock.forward(60)
+    if leads == "another process":
+        loop = Loop(Ticker(around, workers))
+    assert [result.outcome for result in loop.tick()] == ["no-change"]
+    told = around.catalog.events()[0]
+    assert (told.kind, told.text) == ("recovered", "it works again after 1 failed refresh")
+    clock.forward(60)
+    assert loop.tick() == []
+    assert workers.asked == 2
 
 
 def add_delta_source(around: Surroundings, path: Path) -> Source:

@@ -164,7 +164,7 @@ def test_a_refresh_runs_in_the_background_and_its_result_is_kept(
     assert done["state"] == "done"
     assert done["result"]["rows_inserted"] == 7
     page = own_client.get("/tables/sales.large").text
-    assert "full, applied: +7 −2 rows in 500 ms" in page
+    assert 'full, applied: <span data-fact="result">+7 −2 rows in 500 ms</span>' in page
     assert own_client.get("/api/jobs?name=sales.large").json() == [done]
 
 

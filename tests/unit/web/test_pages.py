@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,9 +12,9 @@ from starlette.testclient import TestClient
 
 from streamtables.errors import UnknownNameError
 from streamtables.web.conditions import WORDS, condition_of
-from streamtables.web.rendering import PAGES, seconds
+from streamtables.web.rendering import PAGES, render, seconds
 from tests.support.web_warehouse import WebWarehouse
-from tests.unit.web.conftest import shared
+from tests.unit.web.conftest import TOKEN, shared
 
 ADDRESSES = [address for address, _ in PAGES] + [
     "/tables/sales.revenue",
@@ -62,10 +63,10 @@ def test_the_overview_counts_tables_by_condition(client: TestClient, shop: WebWa
     for status in shop.db.status():
         expected[condition_of(status, lags[status.name])] += 1
     page = client.get("/").text
-    tiles = re.findall(r'<span class="count">(\d+)</span><span class="word">([\w-]+)</span>', page)
-    assert {word: int(count) for count, word in tiles} == expected
+    tiles = re.findall(r'data-of="([\w-]+)"><span class="count" data-fact="tables">(\d+)<', page)
+    assert {word: int(count) for word, count in tiles} == expected
     assert set(expected.values()) > {0}
-    assert "2 of 9 tables need a person." in page
+    assert "2 of 9 tables need a person, 1 more is later than promised." in page
 
 
 def test_each_row_of_the_overview_is_what_status_says(client: TestClient, shop: WebWarehouse):
@@ -84,6 +85,9 @@ def test_the_overview_says_what_needs_a_person_and_the_remedy(client: TestClient
     assert "finance.totals failed Spark cannot add the values: the sum overflows" in text
     assert "(ST-1407)" in text
     assert "drafts.notes paused the notes are being cleaned up" in text
+    assert "Resume it when the reason is over." in text
+    assert "finance.promised late its lag is " in text
+    assert "Nobody refreshes it: its schedule is manual." in text
     assert "kept by full refreshes: the query cannot be maintained incrementally" in text
     assert "Use mode 'full', or take this part out of the query." in text
 
@@ -97,8 +101,11 @@ def test_the_overview_counts_refreshes_of_the_last_hour(client: TestClient, shop
 def test_the_page_of_a_table_shows_what_the_api_says(client: TestClient, shop: WebWarehouse):
     page = client.get("/tables/sales.revenue").text
     status = next(s for s in shop.db.status() if s.name == "sales.revenue")
-    facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page))
-    assert facts == {"rows": f"{status.rows}", "version": f"{status.version}", "lag": "0 s"}
+    facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page.partition("<h2>Definition")[0]))
+    assert facts["rows"] == f"{status.rows}"
+    assert facts["version"] == f"{status.version}"
+    assert facts["lag"] == "0 s"
+    assert facts["option"] == "5 minutes"
     history = shop.db.history("sales.revenue", 25)
     assert re.findall(r'data-refresh="([\w-]+)"', page) == [record.id for record in history]
     text = text_of(page)
@@ -168,12 +175,13 @@ def test_sources_and_workers_show_what_the_api_says(client: TestClient, shop: We
     page = client.get("/workers").text
     facts = dict(re.findall(r'data-fact="(\w+)">([^<]*)<', page))
     summary, scheduler = shop.db.cluster_worker_summary(), shop.db.scheduler_diagnostics()
-    assert facts == {
+    expected = {
         "slots": str(summary["slots"]),
         "running": str(summary["running"]),
         "queued": str(summary["parallel_queue_depth"]),
         "generation": str(scheduler["generation"]),
     }
+    assert {name: facts[name] for name in expected} == expected
 
 
 def test_a_closed_gate_and_a_pause_of_everything_are_on_the_pages(
@@ -226,6 +234,29 @@ def test_a_table_that_is_newer_than_what_is_kept_has_its_page(
     assert "newer" in text_of(own_client.get("/tables/newer").text)
 
 
+def test_many_readers_of_the_overview_have_it_drawn_once(
+    own_client: TestClient, own_shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch
+):
+    drawn: list[str] = []
+
+    def counted(template: str, *given: Any, **values: Any) -> str:
+        drawn.append(template)
+        return render(template, *given, **values)
+
+    monkeypatch.setattr("streamtables.web.pages.overview.render", counted)
+    facts = shared(own_client).facts
+    facts.forget()
+    facts.clock = lambda: 0.0
+    assert len({own_client.get("/").text for _ in range(5)}) == 1
+    assert drawn == ["overview.html"]
+    # Whoever may change something has a page of its own, and so has whoever searches.
+    own_client.post("/api/log_in", json={"token": TOKEN}, headers={"Origin": "http://localhost"})
+    assert 'data-unlocked="yes"' in own_client.get("/").text
+    assert 'data-unlocked="yes"' in own_client.get("/?q=sales").text
+    own_client.cookies.clear()
+    assert 'data-unlocked="no"' in own_client.get("/").text
+
+
 def test_many_refused_tables_are_not_all_compiled(
     own_client: TestClient, own_shop: WebWarehouse, monkeypatch: pytest.MonkeyPatch
 ):
@@ -237,7 +268,7 @@ def test_many_refused_tables_are_not_all_compiled(
         return explain(name)
 
     monkeypatch.setattr(own_shop.db, "explain", counted)
-    monkeypatch.setattr("streamtables.web.pages.overview._EXPLAINED_AT_MOST", 1)
+    monkeypatch.setattr("streamtables.web.attention._EXPLAINED_AT_MOST", 1)
     own_shop.db.create("also", "SELECT id, uuid() AS u FROM customers")
     own_shop.fill("also", pa.table({"id": [1]}), reason_code="not-incremental",
                   reason_text='"uuid" may give another answer each time')  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import tracemalloc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -83,6 +85,43 @@ def test_a_quiet_stream_says_that_it_is_there(monkeypatch: pytest.MonkeyPatch):
         await page.aclose()  # type: ignore[attr-defined]  # it is a generator
 
     asyncio.run(story())
+
+
+async def opened_told_and_closed(beat: Pulse, look: Looked, pages: int, times: int) -> None:
+    streams = [beat.listen() for _ in range(pages)]
+    for stream in streams:
+        await following(stream)
+    for _ in range(times):
+        waiting = [asyncio.create_task(following(stream)) for stream in streams]
+        await asyncio.sleep(0.03)
+        look.mark = str(look.times)
+        await asyncio.gather(*waiting)
+    for stream in streams:
+        await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+
+def test_memory_stays_flat_however_much_is_told():
+    """A page that is open for days costs what it costs in its first minute."""
+
+    async def story() -> int:
+        look = Looked()
+        beat = Pulse(look)
+        for _ in range(2):
+            await opened_told_and_closed(beat, look, pages=50, times=5)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(4):
+            await opened_told_and_closed(beat, look, pages=50, times=5)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
+    tracemalloc.start()
+    try:
+        grown = asyncio.run(story())
+    finally:
+        tracemalloc.stop()
+    # A thousand words were told meanwhile; a few bytes of each may stay.
+    assert grown < 20_000, grown
 
 
 def test_too_many_pages_are_refused():

@@ -7,7 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamtables.web.drawing.charts import Point, _round_up, line_chart, stacked_bars
+from streamtables.web.drawing.charts import (
+    Point,
+    _round_up,
+    _round_up_seconds,
+    line_chart,
+    stacked_bars,
+)
 from streamtables.web.rendering import moment, number, seconds
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -17,6 +23,7 @@ NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
     ("value", "text"),
     [
         (None, "–"), (0, "0 s"), (0.0341, "34 ms"), (2.54, "2.5 s"), (59.94, "59.9 s"), (60, "1 min"),
+        (0.9996, "1.0 s"), (59.96, "1 min"),
         (75, "1 min 15 s"), (3600, "1 h"), (7_260, "2 h 1 min"), (86_400, "1 d 0 h"), (200_000, "2 d 7 h"),
     ],
 )  # fmt: skip
@@ -42,6 +49,15 @@ def test_the_top_of_a_chart_is_a_round_number(value: float, top: float):
     assert _round_up(value) == pytest.approx(top)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "1.0 s"), (0.3, "500 ms"), (11, "20.0 s"), (42, "1 min"), (101, "2 min"), (180, "3 min"),
+     (4_000, "2 h"), (40_000, "12 h"), (100_000, "2 d 0 h"), (900_000, "20 d 0 h")],
+)  # fmt: skip
+def test_the_top_of_a_chart_of_durations_reads_well(value: float, text: str):
+    assert seconds(_round_up_seconds(value)) == text
+
+
 def test_bars_are_as_high_as_their_counts():
     chart = stacked_bars([[("applied", 3), ("failed", 1)], [("applied", 0), ("failed", 0)]], "x")
     bars = re.findall(
@@ -57,7 +73,7 @@ def test_bars_are_as_high_as_their_counts():
 def test_a_line_leaves_out_what_is_not_in_its_hour():
     points = [Point(NOW - timedelta(hours=2), 900.0), Point(NOW - timedelta(minutes=30), 40.0)]
     chart = line_chart(points, NOW - timedelta(hours=1), NOW, "lag", [NOW - timedelta(minutes=15)])
-    assert chart.top == 50
+    assert chart.top == 60
     assert 'x1="450.0"' in chart.svg
     assert not chart.empty
     assert line_chart([], NOW - timedelta(hours=1), NOW, "lag").empty

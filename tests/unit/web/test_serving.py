@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+from time import sleep
 
 import httpx
 import pytest
@@ -90,6 +92,24 @@ def test_pages_are_served_beside_something_else(own_shop: WebWarehouse):
         assert httpx.get(told[0].url).status_code == 200
     with pytest.raises(httpx.ConnectError):
         httpx.get(told[0].url)
+
+
+def test_a_connection_outlives_the_pause_between_two_looks_of_a_page(own_shop: WebWarehouse):
+    script = (files("streamtables.web") / "static" / "app.js").read_text(encoding="utf-8")
+    found = re.search(r"LOOK_AGAIN_MS = (\d+)", script)
+    assert found is not None
+    pause = int(found[1]) / 1000 + 0.5
+    told: list[Opened] = []
+    kept = httpx.Client(limits=httpx.Limits(keepalive_expiry=None))
+    with served_beside(own_shop.db, Address(port=0), told.append), kept as client:
+
+        def our_end() -> object:
+            stream = client.get(told[0].url + "healthz").extensions["network_stream"]
+            return stream.get_extra_info("client_addr")
+
+        first = our_end()
+        sleep(pause)
+        assert our_end() == first
 
 
 def test_a_port_in_use_is_refused(own_shop: WebWarehouse, capsys: pytest.CaptureFixture[str]):

@@ -9,6 +9,14 @@ from datetime import datetime
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 600.0, 96.0
+_MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
+_ROUND_SECONDS = (
+    20.0,
+    30.0,
+    *(part * _MINUTE for part in (1, 2, 3, 5, 10, 20, 30)),
+    *(part * _HOUR for part in (1, 2, 3, 6, 12)),
+    *(part * _DAY for part in (1, 2, 3, 7)),
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +44,9 @@ def line_chart(
     label: str,
     marks: Sequence[datetime] = (),
 ) -> Chart:
-    """Return values as steps that fill the area below; marks are moments worth a thin line."""
+    """Return seconds as steps that fill the area below; marks are moments worth a thin line."""
     shown = [point for point in points if start <= point.at <= end]
-    top = _round_up(max((point.value for point in shown), default=0.0))
+    top = _round_up_seconds(max((point.value for point in shown), default=0.0))
     span = max((end - start).total_seconds(), 1.0)
 
     def across(at: datetime) -> float:
@@ -99,6 +107,22 @@ def _round_up(value: float) -> float:
     while size / 10 >= value:
         size /= 10
     return next(size * part for part in (0.2, 0.5, 1.0) if size * part >= value)
+
+
+def _round_up_seconds(value: float) -> float:
+    """Return a round duration at or above one, never 0.
+
+    >>> (
+    ...     _round_up_seconds(7),
+    ...     _round_up_seconds(42),
+    ...     _round_up_seconds(101),
+    ...     _round_up_seconds(5_000),
+    ... )
+    (10.0, 60.0, 120.0, 7200.0)
+    """
+    if value <= 10 or value > 7 * _DAY:
+        return _round_up(value / _DAY) * _DAY if value > 10 else _round_up(value)
+    return next(top for top in _ROUND_SECONDS if top >= value)
 
 
 def _svg(parts: Sequence[str], label: str) -> Markup:

@@ -58,7 +58,8 @@ def _box(places: Layout, box: Box) -> str:
         f'<rect x="{spot.x}" y="{spot.y}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>'
         f'<rect class="flag" x="{spot.x}" y="{spot.y}" width="5" height="{BOX_HEIGHT}" rx="2"/>'
         f'<text x="{spot.x + 13}" y="{spot.y + 15}">{escape(_cut(box.title))}</text>'
-        f'<text class="note" x="{spot.x + 13}" y="{spot.y + 28}">{escape(box.note)}</text></a>'
+        f'<text class="note" data-fact="note" x="{spot.x + 13}" y="{spot.y + 28}">'
+        f"{escape(box.note)}</text></a>"
     )
 
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from streamtables.answers import Graph, GraphNode
-from streamtables.web.conditions import WORDS, Condition, Word, conditions
+from streamtables.web.conditions import WORDS, WORST_FIRST, Condition, Word, conditions
 from streamtables.web.drawing.graph_svg import Box, graph_svg
 from streamtables.web.rendering import render, seconds, table_address
 from streamtables.web.shared import shared_of
@@ -19,7 +19,6 @@ from streamtables.web.shared import shared_of
 routes = APIRouter(include_in_schema=False)
 OPEN_UPTO = 120
 """So many boxes are shown one by one; beyond it namespaces are closed."""
-_WORST_FIRST = tuple(reversed(WORDS))
 
 Text = Annotated[str, Query(max_length=200)]
 
@@ -129,8 +128,8 @@ def _namespace(key: str, nodes: Sequence[GraphNode], known: dict[str, Condition]
         text = f"{len(nodes):,} sources"
         return Box(key, 0, first.namespace, text, "namespace", "source", address, f"{key}: {text}")
     counts = Counter(known[node.name].condition for node in nodes if node.name in known)
-    worst: Word = next((word for word in _WORST_FIRST if counts[word]), "unfilled")
-    said = ", ".join(f"{counts[word]:,} {word}" for word in _WORST_FIRST if counts[word])
+    worst: Word = next((word for word in WORST_FIRST if counts[word]), "unfilled")
+    said = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
     ill = f", {counts[worst]:,} {worst}" if worst != "fresh" else ""
     text = f"{len(nodes):,} tables{ill}"
     return Box(

@@ -3,54 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from streamtables.answers import RefreshCount, TableLag, TableStatus
-from streamtables.errors import StreamTablesError
-from streamtables.web.conditions import WORDS, Word, condition_of
+from streamtables.answers import RefreshCount
+from streamtables.web.attention import is_unled, needs
+from streamtables.web.conditions import WORDS, WORST_FIRST, Row, Word, table_rows
 from streamtables.web.drawing.charts import Chart, Point, line_chart, stacked_bars
-from streamtables.web.facts import Facts
 from streamtables.web.lag_samples import LagSample
-from streamtables.web.rendering import render, seconds
-from streamtables.web.shared import Shared, shared_of
+from streamtables.web.rendering import render
+from streamtables.web.shared import shared_of
 
 routes = APIRouter(include_in_schema=False)
 MINUTES = 60
 LISTED_AT_MOST = 200
 _NEEDED_AT_MOST = 50
-_EXPLAINED_AT_MOST = 20
-_MEANT = "Change the query, or set mode = 'full' to say that this is meant."
+_DRAWN_SECONDS = 1.0
 _LAGS = "The longest lag of all tables over the last hour"
 _OUTCOMES = {"applied": "applied", "no-change": "no-change", "failed": "failed"}
-
-
-Row = tuple[TableStatus, TableLag, Word]
-
-
-@dataclass(frozen=True)
-class Need:
-    """Something that a person has to do, or should know."""
-
-    table: str
-    condition: str
-    what: str
-    remedy: str
 
 
 @routes.get("/", response_class=HTMLResponse)
 def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") -> str:
     """Show the whole warehouse at a glance; `q` lists the tables whose name has it."""
     shared = shared_of(request)
+    if q:
+        return _drawn(request, q)
+    # What many look at again and again is drawn once for all of them, also beside the scheduler.
+    key = f"overview, {'open' if shared.access.is_open(request) else 'locked'}"
+    return shared.facts.get(key, lambda _: _drawn(request, q), _DRAWN_SECONDS)
+
+
+def _drawn(request: Request, q: str) -> str:
+    shared = shared_of(request)
     facts = shared.facts
     rows = table_rows(facts)
     counts = Counter(condition for _, _, condition in rows)
-    needs = list(_needs(rows, shared))
+    led = facts.get("scheduler", lambda db: db.scheduler_diagnostics(), 1.0)["leader"] is not None
+    found = needs(rows, shared, led=led)
     recent = facts.per_minute()
     worst = max((lag.lag_seconds or 0.0 for _, lag, _ in rows), default=0.0)
     return render(
@@ -60,11 +54,11 @@ def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") ->
         q=q,
         total=len(rows),
         counts=[(word, counts[word], text) for word, text in WORDS.items()],
-        needs=needs[:_NEEDED_AT_MOST],
-        more_needs=max(0, len(needs) - _NEEDED_AT_MOST),
-        health=health(counts, len(rows)),
+        needs=found[:_NEEDED_AT_MOST],
+        more_needs=max(0, len(found) - _NEEDED_AT_MOST),
+        health=health(counts, len(rows), unled=is_unled(rows, led=led)),
         worst=worst,
-        behind=sum(1 for _, lag, _ in rows if lag.standing == "behind"),
+        lacking=sum(1 for _, lag, _ in rows if lag.standing == "behind"),
         lag_chart=lag_chart(shared.samples.of(), worst, _LAGS),
         refresh_chart=refresh_chart(recent, datetime.now(UTC)),
         recent=sum(count.refreshes for count in recent),
@@ -72,34 +66,30 @@ def overview(request: Request, q: Annotated[str, Query(max_length=200)] = "") ->
     )
 
 
-def table_rows(facts: Facts) -> list[Row]:
-    """Return every table with its lag and its condition, by name."""
-    lags = {lag.name: lag for lag in facts.lags()}
-    return [
-        (status, lag, condition_of(status, lag))
-        for status in facts.status()
-        if (lag := lags.get(status.name)) is not None
-    ]
-
-
 def listed(rows: Sequence[Row], text: str) -> list[Row]:
     """Return the tables to list: those that match, the worst first where there are too many."""
     found = [row for row in rows if text in row[0].name.lower()]
     if len(found) <= LISTED_AT_MOST:
         return found
-    order = list(reversed(WORDS))
-    return sorted(found, key=lambda row: order.index(row[2]))[:LISTED_AT_MOST]
+    return sorted(found, key=lambda row: WORST_FIRST.index(row[2]))[:LISTED_AT_MOST]
 
 
-def health(counts: Mapping[Word, int], total: int) -> tuple[str, str]:
+def health(counts: Mapping[Word, int], total: int, *, unled: bool = False) -> tuple[str, str]:
     """Return how all is in one line, with the condition that colours it."""
     if not total:
         return "fresh", "No stream table is defined yet."
-    ill = counts["stopped"] + counts["failed"]
-    if ill:
-        return "stopped", f"{ill:,} of {total:,} tables {_do(ill)} a person."
-    if counts["late"]:
-        return "late", f"{counts['late']:,} of {total:,} tables are later than promised."
+    ill, late = counts["stopped"] + counts["failed"], counts["late"]
+    said = (
+        [f"{ill:,} of {total:,} tables {'needs' if ill == 1 else 'need'} a person"] if ill else []
+    )
+    if late:
+        of_all = f"{late:,} of {total:,} tables" if not ill else f"{late:,} more"
+        said.append(f"{of_all} {'is' if late == 1 else 'are'} later than promised")
+    if unled:
+        said.append("no process keeps the tables fresh")
+    if said:
+        line = ", ".join(said)
+        return "stopped" if ill or unled else "late", f"{line[0].upper()}{line[1:]}."
     waiting = counts["behind"] + counts["at-risk"] + counts["unfilled"]
     if waiting:
         are = "is" if waiting == 1 else "are"
@@ -109,61 +99,6 @@ def health(counts: Mapping[Word, int], total: int) -> tuple[str, str]:
         )
     paused = f", {counts['paused']:,} paused" if counts["paused"] else ""
     return "fresh", f"All is well: {counts['fresh']:,} of {total:,} tables are fresh{paused}."
-
-
-def _do(count: int) -> str:
-    return "needs" if count == 1 else "need"
-
-
-def _needs(rows: Sequence[Row], shared: Shared) -> Iterable[Need]:
-    """Yield what needs a person, the worst first, then what is only worth knowing."""
-    order = list(reversed(WORDS))
-    for status, lag, word in sorted(rows, key=lambda row: order.index(row[2])):
-        if word in ("stopped", "failed", "paused", "late"):
-            yield _need(status, lag, word)
-        elif status.state == "needs-rebuild":
-            yield Need(status.name, word, status.reason or "", "Its next refresh rebuilds it.")
-    refused = [
-        (status, word)
-        for status, lag, word in rows
-        if lag.last_reason_code == "not-incremental" and status.mode == "auto"
-    ]
-    for place, (status, word) in enumerate(refused):
-        # To explain is to compile; beyond some the reason of the last refresh has to do.
-        found = _refusal(status.name, shared) if place < _EXPLAINED_AT_MOST else {}
-        what = f"kept by full refreshes: {found.get('message') or status.last_reason or ''}"
-        yield Need(status.name, word, what, str(found.get("hint") or _MEANT))
-
-
-def _need(status: TableStatus, lag: TableLag, word: Word) -> Need:
-    what = status.reason or lag.last_error or WORDS[word]
-    match status.state, word:
-        case "damaged", _:
-            remedy = "Repair it: its rows are written again from its query."
-        case (("paused" | "suspended"), _):
-            remedy = "Remove the cause, then resume it."
-        case _, "failed" if lag.standing == "source-unreadable":
-            what, remedy = "a source of it cannot be read", "See that the source's table is there."
-        case _, "failed":
-            code = f" ({lag.last_error_code})" if lag.last_error_code else ""
-            remedy = (
-                f"Its page shows the refresh that failed{code}; refresh it when the cause is gone."
-            )
-        case _:
-            what = f"its lag is {seconds(lag.lag_seconds)}, longer than promised"
-            remedy = "Look at what it waits for, and at the workers."
-    return Need(status.name, word, what, remedy)
-
-
-def _refusal(name: str, shared: Shared) -> Mapping[str, object]:
-    """Return the first reason why a query is not incremental; nothing where nobody can tell."""
-    try:
-        found = shared.facts.get(f"explain {name}", lambda db: db.explain(name), 600.0).data
-    except StreamTablesError:
-        # Its own page says what is wrong with it.
-        return {}
-    refusals = found.get("refusals")
-    return refusals[0] if isinstance(refusals, list) and refusals else {}
 
 
 def lag_chart(

@@ -30,5 +30,8 @@ def sources(request: Request) -> str:
         captures={capture.source: capture for capture in captures},
         readers=readers,
         behind={name: len(late.intersection(found)) for name, found in readers.items()},
+        buffers=facts.get("scheduler", lambda db: db.scheduler_diagnostics(), 1.0)[
+            "change_buffers"
+        ],
         standstills=facts.get("standstills", lambda db: db.standstills(), 30.0),
     )

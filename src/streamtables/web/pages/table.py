@@ -14,6 +14,7 @@ from markupsafe import Markup
 from streamtables.answers import RefreshRecord, StreamTable, TableLag, TableStatus
 from streamtables.api import StreamTables
 from streamtables.errors import StreamTablesError
+from streamtables.web.attention import RECOMPUTED
 from streamtables.web.conditions import WORDS, condition_of
 from streamtables.web.drawing.plan_picture import plan_picture
 from streamtables.web.drawing.step_bars import step_bar, step_classes
@@ -66,7 +67,10 @@ def table(request: Request, name: str) -> str:
         inputs=[read for read, reader in edges if reader == name],
         readers=[reader for read, reader in edges if read == name],
         tables={item.name for item in shared.facts.status()},
+        # Columns of ours are nobody's key.
+        key=[column for column in definition.key_columns or () if not column.startswith("__st_")],
         bars=_bars(history),
+        recomputed=next((r for r in history if _fell_back(r)), None),
         classes=step_classes(step.name for r in history for step in r.steps),
         lag_chart=lag_chart(shared.samples.of(name), lag.lag_seconds or 0.0, label, applied),
         explained=_explained(shared, name),
@@ -117,6 +121,11 @@ def _named(name: str, kept: Sequence[N], ask: Callable[[], Sequence[N]]) -> N:
 def _asked(db: StreamTables, name: str) -> StreamTable:
     db.history(name, 1)
     return next(item for item in db.stream_tables() if item.name.lower() == name.lower())
+
+
+def _fell_back(record: RefreshRecord) -> bool:
+    full = record.mode == "full" and record.outcome == "applied"
+    return full and record.reason_code in RECOMPUTED
 
 
 def _bars(history: Sequence[RefreshRecord]) -> list[tuple[RefreshRecord, Markup]]:

@@ -1,6 +1,7 @@
 // Live pages: times in the reader's zone, parts replaced when something happened, buttons.
 "use strict";
 
+const LOOK_AGAIN_MS = 5000;
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const distance = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
@@ -17,10 +18,14 @@ function ago(moment) {
   return distance.format(Math.round(seconds), "second");
 }
 
+function due(moment) {
+  return moment < Date.now() - 1000 ? `due ${ago(moment)}` : ago(moment);
+}
+
 function writeTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
     const moment = new Date(time.dateTime);
-    const text = time.dataset.style === "ago" ? ago(moment) : full.format(moment);
+    const text = { ago, due }[time.dataset.style]?.(moment) ?? full.format(moment);
     if (time.textContent !== text) time.textContent = text;
     time.title = `${full.format(moment)} ${zone}`;
   }
@@ -36,6 +41,7 @@ async function update() {
   fetching = true;
   try {
     if (byId("graph")) await updateGraph(); else await updateParts();
+    if (told.readyState === EventSource.OPEN) showLive("live", true);
   } catch (error) {
     showLive("not connected", false);
   }
@@ -47,27 +53,39 @@ async function updateParts() {
   const parts = document.querySelectorAll("[data-live]");
   if (!parts.length) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
+  if (!answer.ok) throw new Error(answer.status);
   const next = new DOMParser().parseFromString(await answer.text(), "text/html");
   writeTimes(next);
   for (const part of parts) {
     const found = next.querySelector(`[data-live="${part.dataset.live}"]`);
     if (found) replacePart(part, found);
   }
+  document.querySelectorAll("[data-follows]").forEach(followFact);
+}
+
+// Rows are loaded once; another version of the table has others.
+function followFact(place) {
+  const isOld = Date.now() - Number(place.dataset.loadedAt) >= LOOK_AGAIN_MS;
+  if (isOld && place.dataset.seen !== followedFact(place)) loadPart(place);
+}
+
+function followedFact(place) {
+  return document.querySelector(`[data-fact="${place.dataset.follows}"]`)?.textContent;
 }
 
 function replacePart(part, found) {
-  if (part.innerHTML === found.innerHTML && part.className === found.className) return;
   // What the reader is doing stays: places of scrolling, the filter, open details, the focus.
-  const boxes = [...part.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
   const opened = [...part.querySelectorAll("details")].map((item) => item.open);
+  found.querySelectorAll("details").forEach((item, index) => { item.open = Boolean(opened[index]); });
   const filter = part.querySelector("[data-filter]");
+  if (filter) filterRows(found.querySelector(`#${filter.dataset.filter}`), filter.value);
+  if (part.innerHTML === found.innerHTML && part.className === found.className) return;
+  const boxes = [...part.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
   const focused = part.contains(document.activeElement) ? focusPath(part) : null;
   const fresh = document.importNode(found, true);
-  if (filter) fresh.querySelector("[data-filter]").value = filter.value;
+  // The field itself moves over, with what is being typed into it.
+  if (filter) fresh.querySelector("[data-filter]").replaceWith(filter);
   part.replaceWith(fresh);
-  fresh.querySelectorAll("details").forEach((item, index) => { item.open = Boolean(opened[index]); });
-  if (filter) applyFilter(fresh.querySelector("[data-filter]"));
   fresh.querySelectorAll(".scroll").forEach((box, index) => {
     if (boxes[index]) [box.scrollLeft, box.scrollTop] = boxes[index];
   });
@@ -82,7 +100,7 @@ function focusPath(part) {
 
 async function updateGraph() {
   const answer = await fetch("/api/conditions");
-  if (!answer.ok) return;
+  if (!answer.ok) throw new Error(answer.status);
   const known = new Map((await answer.json()).map((item) => [item.name, item]));
   for (const node of document.querySelectorAll(".node.table")) {
     const item = known.get(node.dataset.name);
@@ -95,9 +113,9 @@ async function updateGraph() {
 }
 
 function duration(seconds) {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const whole = Math.floor(seconds);
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.floor(seconds + 0.05);
   const parts = whole < 3600 ? [[60, "min"], [1, "s"]] : whole < 86400 ? [[3600, "h"], [60, "min"]] : [[86400, "d"], [3600, "h"]];
   const rest = Math.floor((whole % parts[0][0]) / parts[1][0]);
   return `${Math.floor(whole / parts[0][0])} ${parts[0][1]}` + (rest ? ` ${rest} ${parts[1][1]}` : "");
@@ -119,9 +137,9 @@ function searchGraph(text) {
 
 // Filters of long tables
 
-function applyFilter(input) {
-  const wanted = input.value.trim().toLowerCase();
-  for (const row of byId(input.dataset.filter).rows) {
+function filterRows(body, text) {
+  const wanted = text.trim().toLowerCase();
+  for (const row of body.rows) {
     row.hidden = wanted !== "" && !(row.dataset.name || "").toLowerCase().includes(wanted);
   }
 }
@@ -196,8 +214,9 @@ function showLive(text, on) {
   byId("live").classList.toggle("on", on);
 }
 
+const told = new EventSource("/api/changes");
+
 function listen() {
-  const told = new EventSource("/api/changes");
   // The first word comes with the connection: it brings what happened since the page was made.
   told.addEventListener("change", () => {
     showLive("live", true);
@@ -206,9 +225,12 @@ function listen() {
   told.onerror = () => showLive("not connected", false);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) update(); });
   addEventListener("pagehide", () => told.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 }
 
 async function loadPart(place) {
+  place.dataset.loadedAt = Date.now();
+  place.dataset.seen = followedFact(place);
   const answer = await fetch(place.dataset.load, { headers: { Accept: "text/html" } });
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   place.replaceChildren(found.querySelector("[data-part]") || found.querySelector("main"));
@@ -219,7 +241,7 @@ document.addEventListener("click", (event) => {
   if (button) change(button);
 });
 document.addEventListener("input", (event) => {
-  if (event.target.matches("[data-filter]")) applyFilter(event.target);
+  if (event.target.matches("[data-filter]")) filterRows(byId(event.target.dataset.filter), event.target.value);
   if (event.target.id === "graph-search") searchGraph(event.target.value);
 });
 byId("theme").addEventListener("click", switchTheme);
@@ -229,4 +251,6 @@ byId("unlock-cancel").addEventListener("click", () => byId("unlock").close());
 document.querySelectorAll("[data-load]").forEach(loadPart);
 writeTimes(document);
 setInterval(() => writeTimes(document), 1000);
+// Lags grow, and leaders die, without anything that happens and is told.
+setInterval(() => { if (!document.hidden) update(); }, LOOK_AGAIN_MS);
 listen();
