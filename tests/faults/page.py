@@ -30,7 +30,6 @@ GAPS = (
     ("a catalog on a PostgreSQL server whose standby takes over", "A lost connection is tried, another server in its place is not."),
     ("a Kafka broker that dies", "Tests have a client that stands in for the broker."),
     ("a disk that is full while Spark itself spills", "A full warehouse is tried; a full folder of Spark's own files is not."),
-    ("a machine without memory", "Limits on rows in memory are tested; the kernel's own choice of a victim is a kill like any other."),
     ("two machines whose clocks differ", "A clock that goes back is tried in one process."),
 )  # fmt: skip
 """What no test causes, and why."""
