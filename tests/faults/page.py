@@ -23,10 +23,9 @@ file, in the next try before its second, and so on until it gets to its end. "Mo
 it, so that it also dies inside what is not a step of Python.
 """
 GAPS = (
-    ("killed while a catalog on a PostgreSQL server is upgraded", "The upgrade is one transaction there too; the kills are tried on SQLite."),
     ("a drain that finds no room for its mirrors", "A refresh that finds none is tried."),
     ("the machine loses its power", "Tests kill processes; what a disk had acknowledged and then lost is not tried."),
-    ("an object store that answers late, twice or not at all", "Tests run on local files."),
+    ("an object store that answers twice, or shows an entry and then hides it again", "A late entry is tried, and a store that is away."),
     ("a catalog on a PostgreSQL server whose standby takes over", "A lost connection is tried, another server in its place is not."),
     ("a Kafka broker that dies", "Tests have a client that stands in for the broker."),
     ("a disk that is full while Spark itself spills", "A full warehouse is tried; a full folder of Spark's own files is not."),
