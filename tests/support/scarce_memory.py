@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamtables.api import StreamTables
@@ -117,10 +117,13 @@ def _killed_at(boundary: Boundary) -> Iterator[None]:
 
 
 def _kill_java() -> None:
-    [java] = [one for one in descendants(os.getpid()) if "/java" in command_line(one.pid)]
-    os.kill(java.pid, signal.SIGKILL)
-    # It has many threads, and is gone with the last of them; who started it may still ask how.
-    os.waitid(os.P_PID, java.pid, os.WEXITED | os.WNOWAIT)
+    for one in descendants(os.getpid()):
+        if "/java" in command_line(one.pid):
+            # One that runs out of memory may end by itself just now.
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(one.pid, signal.SIGKILL)
+                # It is gone with the last of its threads; who started it may still ask how.
+                os.waitid(os.P_PID, one.pid, os.WEXITED | os.WNOWAIT)
 
 
 def main(folder: Path) -> None:
