@@ -9,7 +9,9 @@ from pathlib import Path
 from streamtables.api import StreamTables
 from streamtables.backing_up import restore
 from streamtables.catalog import Catalog, default_location
+from tests.faults.steps import from_now
 from tests.support.postgres_chain import Chain
+from tests.support.settings import settings_with
 
 NEW_QUERY = "SELECT id, note FROM orders WHERE id > 1"
 
@@ -35,6 +37,10 @@ def drop(folder: Path) -> None:
 
 def migrate(folder: Path) -> None:
     Catalog.open(default_location(folder)).close()
+
+
+def migrate_on_a_server(_: Path) -> None:
+    Catalog.open(os.environ["CATALOG"]).close()
 
 
 def push(folder: Path) -> None:
@@ -64,6 +70,19 @@ def backup(folder: Path) -> None:
 
 def put_back(folder: Path) -> None:
     restore(folder / "backup", folder / "warehouse", force=True)
+
+
+def put_back_to_snapshot(folder: Path) -> None:
+    with _opened(folder) as db:
+        from_now()
+        db.restore_snapshot("before")
+
+
+def tidy_up(folder: Path) -> None:
+    settings = settings_with(checkpoint_after=2, compact_after=2, retention_hours=1)
+    with StreamTables(folder / "warehouse", settings=settings) as db:
+        from_now()
+        assert [done.text for done in db.maintain() if done.error is not None] == []
 
 
 def take_over(folder: Path, hours: int = 1) -> None:

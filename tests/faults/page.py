@@ -19,18 +19,16 @@ that the machine cannot run, because filling a disk needs the right to mount one
 
 "Killed" is `kill -9` of a real process. "By itself" means: by the next refresh, drain, push or start of a process, without a person.
 "Every step" is found, not listed: the operation runs in a process of its own, which is killed before its first statement or change of a
-file, in the next try before its second, and so on until it gets to its end.
+file, in the next try before its second, and so on until it gets to its end. "Moments" are times after which it is killed, more and more of
+it, so that it also dies inside what is not a step of Python.
 """
 GAPS = (
-    ("killed while a snapshot is put back, or while tables are tidied up", "Both are single commits of Delta, as refreshes are; no test kills there."),
-    ("killed while a catalog on a PostgreSQL server is upgraded", "The upgrade is one transaction there too; the kills are tried on SQLite."),
     ("a drain that finds no room for its mirrors", "A refresh that finds none is tried."),
     ("the machine loses its power", "Tests kill processes; what a disk had acknowledged and then lost is not tried."),
-    ("an object store that answers late, twice or not at all", "Tests run on local files."),
+    ("an object store that answers twice, or shows an entry and then hides it again", "A late entry is tried, and a store that is away."),
     ("a catalog on a PostgreSQL server whose standby takes over", "A lost connection is tried, another server in its place is not."),
     ("a Kafka broker that dies", "Tests have a client that stands in for the broker."),
     ("a disk that is full while Spark itself spills", "A full warehouse is tried; a full folder of Spark's own files is not."),
-    ("a machine without memory", "Limits on rows in memory are tested; the kernel's own choice of a victim is a kill like any other."),
     ("two machines whose clocks differ", "A clock that goes back is tried in one process."),
 )  # fmt: skip
 """What no test causes, and why."""

@@ -6,12 +6,14 @@ same in both; every stream table below is computed again from its own query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from streamtables.api import StreamTables
@@ -63,6 +65,16 @@ class MomentJudge:
 
     def asked(self, table: StreamTable, move: EpochMove) -> Bag:
         """Return what the query of a table gives on its roots at a base frontier."""
+        with self._roots_at(table, move) as duck:
+            return bag_of(duck.execute(table.query).fetchall())
+
+    def computed(self, table: StreamTable, move: EpochMove) -> pa.Table:
+        """Return the same as rows that can be stored."""
+        with self._roots_at(table, move) as duck:
+            return duck.sql(table.query).to_arrow_table()
+
+    @contextmanager
+    def _roots_at(self, table: StreamTable, move: EpochMove) -> Iterator[duckdb.DuckDBPyConnection]:
         with duckdb.connect(config={"threads": 1}) as duck:
             for root in self.definitions.roots(table.id):
                 source = self.definitions.sources[root]
@@ -71,7 +83,7 @@ class MomentJudge:
                 duck.register(source.name, rows)
             for below in self.definitions.ancestors(table.id):
                 duck.execute(f'CREATE TABLE "{below.name}" AS {below.query}')
-            return bag_of(duck.execute(table.query).fetchall())
+            yield duck
 
     def require_own_log(self, table: StreamTable) -> None:
         """Check that all of a table's log is ours, in order, and that the catalog's word is its."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.request import Request, urlopen
 
 from moto.server import ThreadedMotoServer
@@ -13,12 +14,17 @@ BUCKET = "lake"
 
 
 @contextmanager
-def object_store() -> Iterator[dict[str, str]]:
-    """Start a store with one empty bucket; give the variables by which programs find it."""
+def object_store(door: Callable[[Any], Any] = lambda store: store) -> Iterator[dict[str, str]]:
+    """Start a store with one empty bucket; give the variables by which programs find it.
+
+    `door` may put something before the store that sees all that is asked of it.
+    """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
+        assert server._server is not None
+        server._server.app = door(server._server.app)
         host, port = server.get_host_and_port()
         address = f"http://{host}:{port}"
         # All stores of one process share their memory: what an earlier one held goes.

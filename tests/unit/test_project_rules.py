@@ -27,7 +27,10 @@ SIZE_EXCEPTIONS = ROOT / "scripts" / "size_exceptions.toml"
 # Reaching into the JVM or the RDD layer works in one process only, not over Spark Connect.
 NOT_CONNECT_SAFE = re.compile(r"\b_jvm\b|\b_jsc\b|\b_jdf\b|\.rdd\b|\bsparkContext\b")
 # What Connect does by itself, and classic Spark only so; asked for on classic Spark alone.
-CLASSIC_ONLY = {"src/streamtables/engine/job_tags.py": {".sparkContext"}}
+CLASSIC_ONLY = {
+    "src/streamtables/engine/job_tags.py": {".sparkContext"},
+    "src/streamtables/engine/java_process.py": {".sparkContext", "._jvm"},
+}
 ONLY_IN = {"pyspark": "engine", "deltalake": "engine", "py4j": "engine", "sqlglot": "compiler"}
 # Where packages and jars come from is for the machine to say, not for the project.
 ADDRESS = re.compile(r"https?://[^\s\"'<>)\]]+")

@@ -3,21 +3,28 @@
 An entry file is written once and never changed, so a parsed entry is cached.  The one trap: a table
 can be dropped and made again at the same path, so a cached entry counts only while the file's
 size and time are the ones it was parsed from.
+
+A store may show an entry later than it was written, and later than the one after it.  Clean-up
+takes the oldest entries first, so one that is missing between others is not gone: it is late.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import Lock
 
 from streamtables.engine.log_entry import LogEntry, parse_entry
 from streamtables.engine.log_files import FileFacts, LogFiles, open_log_files
-from streamtables.errors import HistoryGoneError, SourceUnusableError
+from streamtables.engine.stores import local_path
+from streamtables.errors import HistoryGoneError, SourceUnusableError, TransientError
 from streamtables.positions import InputId, Sequence, Version
 
 _ENTRY_NAME = re.compile(r"^(\d{20})\.(?:json|checkpoint\..*parquet|checkpoint\.parquet)$")
+LATE_SECONDS = 120.0
+"""For how long an entry that a store does not show is late; after that it is gone."""
 # Past this many probes in a row one listing is cheaper than asking for each next entry.
 _PROBES_MAX = 200
 
@@ -96,6 +103,11 @@ class DeltaLog:
         self._cache.put(self.location, version, facts, entry)
         return entry
 
+    def require_shown(self) -> None:
+        """Raise TransientError while a store shows an entry and not the one before it."""
+        if missing := self._late():
+            raise self._not_shown(min(missing))
+
     def entries(self, after: Version, upto: Version) -> tuple[LogEntry, ...]:
         """Return the entries with after < version ≤ upto; each one must be there."""
         return tuple(self._require(Version(v)) for v in range(after + 1, upto + 1))
@@ -125,12 +137,33 @@ class DeltaLog:
     def _require(self, version: Version) -> LogEntry:
         entry = self.entry(version)
         if entry is None:
+            if version in self._late():
+                raise self._not_shown(version)
             raise HistoryGoneError(
                 f'version {version} is no longer in the log of "{self.location}"',
                 detail="The log was cleaned up, or the table was made again, since it was read.",
                 hint="Refresh with full=True to read the source as it is now.",
             )
         return entry
+
+    def _late(self) -> set[int]:
+        """Return the versions that are missing between others of which the last is new."""
+        if local_path(self.location) is not None:
+            return set()
+        matches = (_ENTRY_NAME.match(name) for name in self._files.names())
+        shown = {int(match[1]) for match in matches if match and match[0].endswith(".json")}
+        missing = set(range(min(shown), max(shown))) - shown if shown else set()
+        newest = self._facts(max(shown)) if missing else None
+        if newest is None or time.time() - newest.modified_ms / 1000 > LATE_SECONDS:
+            return set()
+        return missing
+
+    def _not_shown(self, version: int) -> TransientError:
+        return TransientError(
+            f'version {version} of "{self.location}" is not shown yet',
+            detail="The store shows a later one: what was written is visible a moment later there.",
+            hint="It is tried again by itself.",
+        )
 
     def _facts(self, version: int) -> FileFacts | None:
         return self._files.facts(_file_name(version))

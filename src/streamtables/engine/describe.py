@@ -51,7 +51,8 @@ def describe(location: str, sessions: SparkSessions | None = None) -> TableDescr
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError, TableNotFoundError
 
-    if DeltaLog(location).head() is None:
+    log = DeltaLog(location)
+    if log.head() is None:
         raise SourceMissingError(
             f'there is no Delta table at "{location}"',
             hint="Give the folder that holds the table, the one with _delta_log in it.",
@@ -61,6 +62,7 @@ def describe(location: str, sessions: SparkSessions | None = None) -> TableDescr
     except TableNotFoundError as error:
         raise SourceMissingError(f'there is no Delta table at "{location}"') from error
     except (DeltaError, OSError) as error:
+        log.require_shown()
         if sessions is None:
             raise SourceUnusableError(
                 f'the Delta table at "{location}" cannot be read without Spark',

@@ -9,18 +9,28 @@ it needs it; what it bound there is gone before the next user comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 from streamtables.engine.binding import unbind_all
+from streamtables.engine.java_process import ends, has_ended, let_go, told
 from streamtables.engine.job_tags import cancel_jobs, tag_thread, untag_thread
 from streamtables.engine.python_functions import PythonFunctions
-from streamtables.engine.spark_errors import spark_border
+from streamtables.engine.spark_errors import gone, spark_border
 from streamtables.engine.spark_progress import TasksDone, Told, asked
 from streamtables.engine.spark_start import SparkSettings, start_spark
-from streamtables.errors import InternalError, SparkGoneError, TransientError
+from streamtables.errors import (
+    CommitConflictError,
+    EnvironmentFaultError,
+    InternalError,
+    RefreshCancelledError,
+    SparkGoneError,
+    StreamTablesError,
+    TransientError,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,6 +119,8 @@ class SparkSessions:
         """Says in which time zone forks compute, given that of the session they come from."""
         self._owned = False
         self._free: dict[Profile, list[SparkSession]] = {"quick": [], "bulk": []}
+        self._roots: WeakKeyDictionary[SparkSession, SparkSession] = WeakKeyDictionary()
+        """Which session each fork comes from: forks of a Spark that is gone are of no use."""
         self._tagged: dict[str, SparkSession] = {}
         self._told = Told()
         self._lock = Lock()
@@ -121,6 +133,7 @@ class SparkSessions:
 
     def get(self) -> SparkSession:
         """Return the session that all forks come from, starting Spark if need be."""
+        self._lose_what_ended()
         with self._lock:
             if self._spark is None:
                 self._spark = self._start()
@@ -145,28 +158,25 @@ class SparkSessions:
         `label` says to people who look at Spark's jobs whose work it is.  It is a tag too: job
         groups and descriptions belong to the context, which Spark Connect does not show.
         """
-        with self._noticing_loss():
-            spark = self._take(profile)
         shown = None if label is None else f"streamtables {label}"
-        if shown is not None:
-            spark.addTag(shown)
-        if tag is not None:
-            spark.addTag(tag)
-            if not _is_remote(spark):
+        tags = [name for name in (shown, tag) if name is not None]
+        with self._noticing_loss(self._spark):
+            spark = self._take(profile)
+        root = self._roots.get(spark)
+        with self._noticing_loss(root), spark_border():
+            for name in tags:
+                spark.addTag(name)
+            if tag is not None and not _is_remote(spark):
                 tag_thread(spark, tag)
+        if tag is not None:
             self._tagged[tag] = spark
         try:
-            with self._noticing_loss():
+            with self._noticing_loss(root):
                 yield spark
         finally:
             if tag is not None:
                 self._tagged.pop(tag, None)
-                spark.removeTag(tag)
-                if not _is_remote(spark):
-                    untag_thread(spark, tag)
-            if shown is not None:
-                spark.removeTag(shown)
-            self._give_back(profile, spark)
+            self._give_back(profile, spark, tag, tags)
 
     def cancel(self, tag: str) -> None:
         """Stop what runs under a tag."""
@@ -174,7 +184,8 @@ class SparkSessions:
         # all that runs in it runs under the tag.
         spark = self._tagged.get(tag)
         if spark is not None:
-            with spark_border():
+            # Where Spark is gone, nothing runs.
+            with suppress(SparkGoneError), spark_border():
                 spark.interruptAll()
                 if not _is_remote(spark):
                     cancel_jobs(spark, tag)
@@ -184,8 +195,9 @@ class SparkSessions:
         spark = self._spark
         if spark is None or _is_remote(spark):
             return self._told.now()
-        with spark_border():
+        with suppress(SparkGoneError), spark_border():
             return asked(spark)
+        return None
 
     def stop(self) -> None:
         """Stop Spark if it was started here; a caller's session is left alone."""
@@ -197,8 +209,14 @@ class SparkSessions:
             # A server keeps sessions until they are ended or long idle.
             for forked in forks:
                 forked.stop()
-        if spark is not None and self._owned:
-            spark.stop()
+        if spark is None or not self._owned:
+            return
+        try:
+            with spark_border():
+                spark.stop()
+        except SparkGoneError:
+            if not _is_remote(spark):
+                let_go(spark)
 
     def _start(self) -> SparkSession:
         from pyspark.sql import SparkSession
@@ -212,18 +230,47 @@ class SparkSessions:
         return start_spark(self._settings)
 
     @contextmanager
-    def _noticing_loss(self) -> Iterator[None]:
-        """Have the next user connect anew where a server that we connected to is gone."""
+    def _noticing_loss(self, root: SparkSession | None) -> Iterator[None]:
+        """Have the next user find another Spark where the one that we started is gone."""
         try:
             yield
-        except SparkGoneError:
-            with self._lock:
-                if self._owned and self._spark is not None and _is_remote(self._spark):
-                    self._spark = None
-                self._free = {"quick": [], "bulk": []}
-            raise
+        except ConnectionError as error:
+            # What is only planned meets it outside of every border.  Where Java lives on, it is a
+            # connection to something else that broke.
+            if self._is_ours(root) and not ends():
+                raise
+            raise self._lost(root, gone(error)) from error
+        except SparkGoneError as error:
+            raise self._lost(root, error) from error.__cause__
+        except (TransientError, EnvironmentFaultError) as error:
+            # Of a process that ends the first sign may be a failure without a reason.
+            if isinstance(error, CommitConflictError | RefreshCancelledError):
+                raise
+            if not self._is_ours(root) or not ends():
+                raise
+            raise self._lost(root, gone(error)) from error
+
+    def _lost(self, root: SparkSession | None, error: SparkGoneError) -> StreamTablesError:
+        return told(error, self._lose(root))
+
+    def _is_ours(self, root: SparkSession | None) -> bool:
+        """Whether a Spark that is used now was started here, in a process of ours."""
+        return self._owned and self._spark is root and root is not None and not _is_remote(root)
+
+    def _lose(self, root: SparkSession | None) -> int | None:
+        """Forget a Spark that is gone, if nobody did yet; return how its process ended."""
+        with self._lock:
+            # Who notices late would otherwise take the next one from all others.
+            if root is None or self._spark is not root:
+                return None
+            self._free = {"quick": [], "bulk": []}
+            if not self._owned:
+                return None
+            self._spark = None
+            return None if _is_remote(root) else let_go(root)
 
     def _take(self, profile: Profile) -> SparkSession:
+        self._lose_what_ended()
         with self._lock:
             free = self._free[profile]
             spark = free.pop() if free else None
@@ -231,21 +278,35 @@ class SparkSessions:
         self.functions.bring_into(spark)
         return spark
 
-    def _give_back(self, profile: Profile, spark: SparkSession) -> None:
+    def _lose_what_ended(self) -> None:
+        """Notice that the Java process ended while nobody used it."""
+        spark = self._spark
+        if self._is_ours(spark) and has_ended():
+            self._lose(spark)
+
+    def _give_back(
+        self, profile: Profile, spark: SparkSession, tag: str | None, tags: Iterable[str]
+    ) -> None:
+        root = self._roots.get(spark)
         try:
-            with self._noticing_loss(), spark_border():
+            with self._noticing_loss(root), spark_border():
+                for name in tags:
+                    spark.removeTag(name)
+                if tag is not None and not _is_remote(spark):
+                    untag_thread(spark, tag)
                 unbind_all(spark)
-        except TransientError:
+        except StreamTablesError:
             # What the work did is done; a session that cannot be tidied is given to nobody.
             return
         with self._lock:
-            if self._spark is not None:
+            if self._spark is root:
                 self._free[profile].append(spark)
 
     def _forked(self, profile: Profile) -> SparkSession:
-        base = self.get()
+        root = self.get()
         with spark_border():
-            spark = fork(base)
+            spark = fork(root)
+            self._roots[spark] = root
             if _is_remote(spark):
                 # The class that it names would be imported from what needs the client's packages.
                 spark.registerProgressHandler(self._told)  # type: ignore[arg-type]  # any callable

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from streamtables.engine.delta_log import DeltaLog
 from streamtables.engine.log_entry import LogEntry
 from streamtables.engine.outcomes import NOTHING_APPLIED, Applied, Strategy, Superseded
+from streamtables.engine.stores import local_path
+from streamtables.errors import TransientError
 from streamtables.positions import CommitStamp, Version
 
 if TYPE_CHECKING:
@@ -40,13 +42,23 @@ class Attempt:
         return cls(location, stamp, log, log.head(known))
 
     def confirm(self, strategy: Strategy) -> Applied | Superseded:
-        """Find the commit that holds our place in the log, and say whose it is."""
+        """Find the commit that holds our place in the log, and say whose it is.
+
+        Raises:
+            TransientError: a store does not show it yet; the next refresh finds and adopts it.
+        """
         head = self.log.head(self.before)
         entry = None
         if head is not None:
             entry = self.log.find_transaction(self.stamp.table_id, self.stamp.sequence, upto=head)
         if entry is None:
-            # Delta records no commit for a statement that found nothing to do.
+            # A commit with a transaction is made whatever the statement found to do.
+            if local_path(self.location) is None:
+                raise TransientError(
+                    "the store does not show the commit of this refresh yet",
+                    detail="What was written is visible a moment later there.",
+                    hint="It is tried again by itself, and finds the commit.",
+                )
             return NOTHING_APPLIED
         if entry.stamp is None or entry.stamp.refresh_id != self.stamp.refresh_id:
             return Superseded(entry)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from streamtables.engine.integrity import damaged, duplicate_key
+from streamtables.engine.java_process import MEMORY_HINT
 from streamtables.errors import (
     CommitConflictError,
     EnvironmentFaultError,
@@ -41,6 +42,14 @@ _HISTORY = re.compile(
     r"|DELTA_VERSIONS_NOT_CONTIGUOUS|DELTA_CHANGE_TABLE_FEED_DISABLED|FILE_NOT_EXIST"
     r"|DELTA_TRUNCATED_TRANSACTION_LOG|DELTA_FILE_NOT_FOUND|DELTA_NO_COMMITS_FOUND"
 )
+# In a task, on the driver, of Spark's own account of it, and of executors on other machines.
+_NO_MEMORY = re.compile(
+    r"java\.lang\.OutOfMemoryError|SparkOutOfMemoryError|UNABLE_TO_ACQUIRE_MEMORY"
+    r"|(?:AGGREGATE|POINTER_ARRAY|SPILL)_OUT_OF_MEMORY|INTERNAL_ERROR_MEMORY"
+    r"|[Nn]ot enough memory to build|Can't acquire \d+ bytes memory|Could not allocate memory"
+    r"|ExecutorLostFailure[^\n]*(?:exit code 52|exit code 137|code 52\b|code 137\b)"
+)
+_HEAP = re.compile(r"Caused by: java\.lang\.OutOfMemoryError")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE")
 _NO_WRITE = re.compile(
     r"(?:IOException|FSError|FileSystemException|FileNotFoundException)[^\n]*"
@@ -87,24 +96,25 @@ def spark_border() -> Iterator[None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    # What Py4J meets where its Java process has ended, it passes on as it is.
+    except (PySparkException, Py4JError, ConnectionError) as error:
         raise translated(error) from error
 
 
 def translated(error: Exception) -> StreamTablesError:
     """Return this package's error for one of Spark's."""
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception as silence:
+        # Py4J asks Java for the words of its error, and there is no Java any more.
+        return gone(silence)
     if ROW_NOT_STORED in text or ROWS_NOT_THERE in text:
         return damaged()
     if DUPLICATE_KEY in text:
         return duplicate_key(())
     condition, sentence = condition_of(error)
-    if _GONE.search(f"{type(error).__name__} {text[:2000]}"):
-        return SparkGoneError(
-            "the connection to Spark is lost",
-            detail=sentence,
-            hint="Try again; with a session of your own, open the warehouse with a new one.",
-        )
+    if isinstance(error, ConnectionError) or _GONE.search(f"{type(error).__name__} {text[:2000]}"):
+        return gone(error)
     detail = f"Spark says {condition}: {sentence}" if condition else sentence
     about = f"{condition} {type(error).__name__} {text[:2000]}"
     if _CONFLICT.search(about):
@@ -121,7 +131,10 @@ def translated(error: Exception) -> StreamTablesError:
             detail=detail,
             hint="Refresh with full=True to read the source as it is now.",
         )
-    if cause := _NO_WRITE.search(f"{text}\n{getattr(error, '_stackTrace', '')}"):
+    stack = getattr(error, "_stackTrace", None) or ""
+    if _NO_MEMORY.search(about) or _HEAP.search(stack):
+        return EnvironmentFaultError("Spark ran out of memory", detail=detail, hint=MEMORY_HINT)
+    if cause := _NO_WRITE.search(f"{text}\n{stack}"):
         return EnvironmentFaultError(
             "Spark cannot write",
             detail=f"{cause[1]}. {detail}",
@@ -150,6 +163,15 @@ def translated(error: Exception) -> StreamTablesError:
         kind = f": {condition}" if condition else ""
         return QueryFailedError(f"Spark cannot run the query{kind}", detail=detail, hint=_REMEDY)
     return TransientError("Spark could not finish", detail=detail)
+
+
+def gone(error: Exception) -> SparkGoneError:
+    """Return what it means that Spark answers no more."""
+    return SparkGoneError(
+        "the connection to Spark is lost",
+        detail=condition_of(error)[1],
+        hint="Try again; with a session of your own, open the warehouse with a new one.",
+    )
 
 
 def _not_connected(error: Exception, detail: str) -> SourceUnusableError:
@@ -196,4 +218,4 @@ def _is_users(error: Exception, condition: str) -> bool:
     return bool(condition) and not condition.startswith(("DELTA_", "INTERNAL_ERROR"))
 
 
-__all__ = ["DUPLICATE_KEY", "ROW_NOT_STORED", "condition_of", "spark_border"]
+__all__ = ["DUPLICATE_KEY", "ROW_NOT_STORED", "condition_of", "gone", "spark_border"]

@@ -7,13 +7,14 @@ changed rows and is not ours means that the stored rows are no longer those we w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from streamtables.catalog.models import StreamTable
 from streamtables.catalog.store import Catalog
-from streamtables.engine.delta_log import DeltaLog
+from streamtables.engine.delta_log import LATE_SECONDS, DeltaLog
 from streamtables.engine.log_facts import facts_of
-from streamtables.errors import HistoryGoneError, TableDamagedError
+from streamtables.engine.stores import local_path
+from streamtables.errors import HistoryGoneError, TableDamagedError, TransientError
 from streamtables.positions import (
     Adopt,
     Sequence,
@@ -22,6 +23,8 @@ from streamtables.positions import (
     Version,
     classify_log,
 )
+
+LATE = timedelta(seconds=LATE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ def reconciled(
 
     Raises:
         TableDamagedError: somebody else changed rows, or the table is gone.
+        TransientError: a store does not show what was written a moment ago.
     """
     log = DeltaLog(table.location)
     if standing is None:
@@ -47,6 +51,8 @@ def reconciled(
     if head == standing.version:
         return Reconciled(standing, head)
     if head is None or head < standing.version:
+        if local_path(table.location) is None and now - standing.updated_at < LATE:
+            raise _not_shown(table, standing)
         raise _damaged(table, catalog, "its Delta table is gone or was made again", now)
     try:
         entries = log.entries(standing.version, head)
@@ -82,6 +88,14 @@ def _recorded(table: StreamTable, found: Adopt, catalog: Catalog, now: datetime)
     standing = Standing.from_stamp(found.stamp, found.version, now)
     catalog.adopt_standing(table.id, standing)
     return standing
+
+
+def _not_shown(table: StreamTable, standing: Standing) -> TransientError:
+    return TransientError(
+        f'version {standing.version} of stream table "{table.name}" is not shown yet',
+        detail="It was written a moment ago, and the store does not show it.",
+        hint="It is tried again by itself; the table is damaged if that stays so.",
+    )
 
 
 def _damaged(table: StreamTable, catalog: Catalog, reason: str, now: datetime) -> TableDamagedError:

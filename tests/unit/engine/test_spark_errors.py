@@ -8,6 +8,7 @@ from streamtables.engine.spark_errors import (
     DUPLICATE_KEY,
     ROW_NOT_STORED,
     condition_of,
+    spark_border,
     translated,
 )
 from streamtables.errors import (
@@ -50,6 +51,16 @@ CASES = {
     "[INVALID_HANDLE.SESSION_CHANGED] The handle f00 is invalid.": SparkGoneError,
     "[RETRIES_EXCEEDED] The maximum number of retries has been exceeded.": SparkGoneError,
     "Cannot call methods on a stopped SparkContext.": SparkGoneError,
+    TASK + "Lost task 0.0: java.lang.OutOfMemoryError: Java heap space": EnvironmentFaultError,
+    "An error occurred.\n: java.lang.OutOfMemoryError: GC overhead limit": EnvironmentFaultError,
+    TASK
+    + "[UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes of memory, got 0.": EnvironmentFaultError,
+    TASK
+    + "[TASK_WRITE_FAILED] no\n[AGGREGATE_OUT_OF_MEMORY] No enough memory for aggregation": EnvironmentFaultError,
+    "Not enough memory to build and broadcast the table to all worker nodes.": EnvironmentFaultError,
+    TASK
+    + "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 52": EnvironmentFaultError,
+    TASK + "[USER_RAISED_EXCEPTION] out of memory": QueryFailedError,
     TASK + "Connection to db:5432 refused.": TransientError,
     "executor lost": TransientError,
 }
@@ -58,6 +69,19 @@ CASES = {
 @pytest.mark.parametrize("text", CASES)
 def test_the_condition_decides_the_family(text):
     assert type(translated(Exception(text))) is CASES[text]
+
+
+def test_a_door_that_nobody_opens_is_a_spark_that_is_gone():
+    with pytest.raises(SparkGoneError), spark_border():
+        raise ConnectionRefusedError(111, "Connection refused")
+
+
+def test_an_error_that_java_can_no_longer_tell_is_a_spark_that_is_gone():
+    class UntoldError(Exception):
+        def __str__(self) -> str:
+            raise ConnectionRefusedError(111, "Connection refused")
+
+    assert type(translated(UntoldError())) is SparkGoneError
 
 
 @pytest.mark.parametrize("limit", ["Level", "Row"])
