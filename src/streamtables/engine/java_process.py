@@ -63,7 +63,8 @@ def let_go(spark: SparkSession) -> int | None:
                 spark.sparkContext.stop()
     SparkSession._instantiatedSession = SparkSession._activeSession = None
     if code is not None:
-        SparkContext._gateway = None
+        # The next start would ask the one that is gone: this forgets it, and calls nothing of it.
+        SparkContext._gateway = SparkContext._jvm = None
     return code
 
 
